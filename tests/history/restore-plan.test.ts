@@ -131,19 +131,19 @@ describe('a planned restore', () => {
 
   it('keeps additions and edits by other users, including those in between', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
-    await write(ann, `INSERT INTO page (id, details) VALUES ('e', '{"body":"We meet on Monday."}')`);
+    await write(ann, `INSERT INTO page (id, details) VALUES ('e', '{"body":"We meet on Monday.","n":1}')`);
     await showsRow(bob, 'SELECT 1 FROM page');
-    await write(bob, `UPDATE page SET hits = hits + 5, details = '{"body":"We meet on Friday."}'`);
+    await write(bob, `UPDATE page SET hits = hits + 5, details = '{"body":"We meet on Friday.","n":2}'`);
     await showsRow(ann, 'SELECT 1 FROM page WHERE hits = 5');
-    await write(ann, `UPDATE page SET hits = hits + 20, details = '{"body":"Today we meet on Friday."}'`);
+    await write(ann, `UPDATE page SET hits = hits + 20, details = '{"body":"Today we meet on Friday.","n":3}'`);
     await showsRow(bob, 'SELECT 1 FROM page WHERE hits = 25');
-    await write(bob, `UPDATE page SET hits = hits + 300, details = '{"body":"Today we meet on Friday. Come!"}'`);
+    await write(bob, `UPDATE page SET hits = hits + 300, details = '{"body":"Today we meet on Friday. Come!","n":3}'`);
     await showsRow(ann, 'SELECT 1 FROM page WHERE hits = 325');
     await write(ann, `UPDATE page SET hits = hits + 4000`);
     const { conflicts } = await (await planOf(ann)).apply();
     expect(conflicts).toEqual([]);
     expect(await ann.query('SELECT hits, details FROM page')).toEqual([
-      { hits: 4020, details: '{"body":"Today we meet on Monday."}' },
+      { hits: 4020, details: '{"body":"Today we meet on Monday.","n":3}' },
     ]);
   });
 

@@ -12,7 +12,7 @@ import { openDocument } from './document/open-document.ts';
 // Branches load this part too: a separate chunk would make the bundler move shared code and enlarge the page's first
 // load.
 export { restoredPlace } from './history/document-places.ts';
-export { isDocumentEdit, mergeJsonTexts, textBeforeEdit, textOfState } from './branch/branch-documents.ts';
+export { isDocumentEdit, mergeDocuments, textBeforeEdit, textOfState } from './branch/branch-documents.ts';
 
 /** See Client.document. */
 export async function openClientDocument<Value>(

@@ -2,22 +2,53 @@ import type { DocumentRule } from '@rockpool/shared';
 import {
   applyChange,
   canonicalJson,
+  diffJson,
   invertChange,
   isDocumentEdit,
-  mergeJsonTexts,
   parseJson,
   PathRule,
   readNode,
   rootValue,
   updateOfState,
+  valueAt,
+  type DocumentPath,
   type JsonChange,
+  type JsonValue,
 } from '@rockpool/shared/document';
 import * as Y from 'yjs';
 import type { SqlValue } from '../rpc/sql-value.ts';
 
 // Loaded only for branches of schemas with documents, because it loads Yjs into the page.
 
-export { isDocumentEdit, mergeJsonTexts };
+export { isDocumentEdit };
+
+/** A document of the origin with the changes of the branch. */
+export interface MergedText {
+  readonly text: string;
+  /** Whether both changed the same place to different values. */
+  readonly isConflict: boolean;
+}
+
+/**
+ * Applies the changes from `base` to `ours` to `theirs`. If a place that they change is gone, or of another kind, the
+ * text is `ours`.
+ */
+export function mergeDocuments(base: string, ours: string, theirs: string, rule: DocumentRule): MergedText {
+  const path = PathRule.root(rule);
+  const [from, to, onto] = [base, ours, theirs].map((text) => parseJson(text, rule)) as [
+    JsonValue,
+    JsonValue,
+    JsonValue,
+  ];
+  const change = diffJson(from, to, path);
+  if (change === null) return { text: theirs, isConflict: false };
+  const { value, overwritten } = applyChange(onto, change, path);
+  const differ = (a: JsonValue, b: JsonValue, at: DocumentPath): boolean =>
+    JSON.stringify(valueAt(a, at)) !== JSON.stringify(valueAt(b, at));
+  const places = overwritten.filter(({ path: at, isMove }) => !isMove && differ(onto, to, at));
+  const isLost = places.some(({ path: at }) => differ(value, to, at));
+  return { text: isLost ? ours : canonicalJson(value), isConflict: places.length > 0 };
+}
 
 /** Returns the text before an edit, from the text after it and the edit's JSON change, which the changelog keeps. */
 export function textBeforeEdit(text: SqlValue, changeJson: SqlValue, rule: DocumentRule): SqlValue {

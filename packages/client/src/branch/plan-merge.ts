@@ -111,7 +111,7 @@ function mergeCells(
     const changedThere = columns.filter((column) => isChanged(base, theirs, column));
     const [column] = columns as [string];
     const both = base === null ? null : mergeBoth(table, column, [base, ours, theirs], rules, documents);
-    if (both !== null) {
+    if (both !== null && !both.isConflict) {
       merged.set(column, both.value);
       continue;
     }
@@ -133,7 +133,7 @@ function mergeCells(
             }),
           )
           .some((isOurs) => isOurs);
-    if (kept) for (const name of columns) merged.set(name, ours.get(name) ?? null);
+    if (kept) for (const name of columns) merged.set(name, both?.value ?? ours.get(name) ?? null);
   }
   return merged;
 }
@@ -144,24 +144,28 @@ function unitsOf(table: TableSchema): (readonly string[])[] {
   return [...table.merge.groups, ...valueColumns(table).flatMap(({ name }) => (grouped.has(name) ? [] : [[name]]))];
 }
 
-/** The value of a counter or document with the changes of the branch and of the origin; null for any other value. */
+/**
+ * The value of a counter or document with the changes of the branch and of the origin; null for any other value.
+ * `isConflict`: both have changed the same place of a document, and the branch's value replaces the origin's.
+ */
 function mergeBoth(
   table: TableSchema,
   column: string,
   [base, ours, theirs]: readonly [Cells, Cells, Cells],
   rules: ReadonlyMap<string, DocumentRule>,
   documents: BranchDocuments | null,
-): { readonly value: SqlValue } | null {
+): { readonly value: SqlValue; readonly isConflict: boolean } | null {
   const values = [base, ours, theirs].map((image) => image.get(column) ?? null);
   if (table.merge.counters.includes(column)) {
     const [from, to, current] = values.map((value) => BigInt(value as number | bigint)) as [bigint, bigint, bigint];
     const sum = current + to - from;
-    return { value: Number.isSafeInteger(Number(sum)) ? Number(sum) : sum };
+    return { value: Number.isSafeInteger(Number(sum)) ? Number(sum) : sum, isConflict: false };
   }
   const rule = rules.get(column);
   if (rule === undefined || documents === null || !values.every((value) => typeof value === 'string')) return null;
   const [from, to, current] = values as [string, string, string];
-  return { value: documents.mergeJsonTexts(from, to, current, rule) };
+  const { text, isConflict } = documents.mergeDocuments(from, to, current, rule);
+  return { value: text, isConflict };
 }
 
 function documentRules(table: TableSchema): ReadonlyMap<string, DocumentRule> {

@@ -1,4 +1,4 @@
-import type { DocumentPath } from './document-path.ts';
+import { valueAt, withoutValueAt, withValueAt, type DocumentPath } from './document-path.ts';
 import { PathRule, type DocumentRule } from './document-rule.ts';
 import {
   canonicalJson,
@@ -331,9 +331,20 @@ function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[],
   return result;
 }
 
-/** Applies the change from `from` to `to` to the JSON text `onto`. */
+/**
+ * Applies the change from `from` to `to` to the JSON text `onto`, except at places where `onto` has another value than
+ * `from`.
+ */
 export function mergeJsonTexts(from: string, to: string, onto: string, rule: DocumentRule): string {
-  const path = PathRule.root(rule);
-  const change = diffJson(parseJson(from, rule), parseJson(to, rule), path);
-  return change === null ? onto : canonicalJson(applyChange(parseJson(onto, rule), change, path).value);
+  const root = PathRule.root(rule);
+  const change = diffJson(parseJson(from, rule), parseJson(to, rule), root);
+  if (change === null) return onto;
+  const now = parseJson(onto, rule);
+  const { value, overwritten } = applyChange(now, change, root);
+  const kept = overwritten.reduce<JsonValue>((result, { path, isMove }) => {
+    if (isMove) return result;
+    const place = valueAt(now, path);
+    return (place === undefined ? withoutValueAt(result, path) : withValueAt(result, path, place)) ?? result;
+  }, value);
+  return canonicalJson(kept);
 }
