@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, toBody, type Change } from '../../testing/changeset.ts';
-import { ACCOUNTS, ENTRIES, TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { ACCOUNTS, ENTRIES, PAGES, TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { TableAudits } from './table-audits.ts';
 
 let database: LiveDatabase;
@@ -70,6 +70,21 @@ describe('an audit', () => {
     const answer = new TableAudits(database.file).answer({ type: 'audit', cursor: watermark, tables: [accounts([])] });
     await write(insert('accounts', 'y', { name: 'Bank' }));
     expect(await answer).toMatchObject({ compared: false });
+  });
+
+  it('compares JSON that was stored before its column became a document in the form in which clients receive it', async () => {
+    const watermark = await write(insert('pages', 'p', { title: 'page', content: null }));
+    database.file.sql.run(`UPDATE pages SET content = '{"b":1, "a":2}'`);
+    const audit = (content: string): AuditedTable => {
+      const fingerprint = new TableFingerprint(PAGES);
+      const cells = auditedColumnIds(PAGES).map((columnId) => (columnId === columnIdOf('content') ? content : 'page'));
+      fingerprint.add(['p'], cells);
+      return { tableId: PAGES.id, sums: [...fingerprint.sums] };
+    };
+    const audits = new TableAudits(database.file);
+    const differing = async (content: string): Promise<number> =>
+      (await audits.answer({ type: 'audit', cursor: watermark, tables: [audit(content)] })).differing.length;
+    expect([await differing('{"a":2,"b":1}'), await differing('{"b":1, "a":2}')]).toEqual([0, 1]);
   });
 
   it('names the table that differs, then sends the rows of the differing ranges', async () => {

@@ -11,6 +11,7 @@ import {
   type ChangeGroup,
   type DifferingTable,
 } from '@rockpool/shared';
+import { deliveredText } from '../documents/document-store.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readRowValues } from '../store/row-store.ts';
 import { ANSWER_LIMITS, AnswerRoom, RangeRows, rowBytes, type AnswerLimits } from './answer-room.ts';
@@ -106,8 +107,9 @@ export class TableAudits {
   private async read(table: StoredTable, rangeCount: number, cursor: number): Promise<KnownTable | null> {
     const fingerprint = new TableFingerprint(table.schema, rangeCount);
     const rangeBytes = new Float64Array(rangeCount);
+    const columnIds = auditedColumnIds(table.schema);
     const whole = await this.forEachRow(table, cursor, (key, cells, sizeBytes) => {
-      fingerprint.add(key, cells);
+      fingerprint.add(key, this.asDelivered(table, columnIds, key, cells));
       if (rangeCount === 1) return;
       const range = fingerprint.rangeOfKey(key);
       rangeBytes[range] = (rangeBytes[range] as number) + sizeBytes;
@@ -134,6 +136,20 @@ export class TableAudits {
     if (!whole) return null;
     room.take(rows.sizeBytes);
     return rows;
+  }
+
+  /** The cells with the JSON of documents in the form that clients have. */
+  private asDelivered(
+    table: StoredTable,
+    columnIds: readonly number[],
+    key: readonly CellValue[],
+    cells: readonly CellValue[],
+  ): readonly CellValue[] {
+    if (table.documents.size === 0) return cells;
+    const keyBytes = encodeKey(key);
+    return cells.map((cell, index) =>
+      deliveredText(this.file.sql, { table, keyBytes, columnId: columnIds[index] as number }, cell),
+    );
   }
 
   /** Replaces the JSON of documents with their states, which a client needs for a repair. */

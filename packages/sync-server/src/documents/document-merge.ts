@@ -92,7 +92,7 @@ function documentMerge(
 }
 
 /**
- * Whether the author of an edit of an unknown document can make it again in the present one, which contains the same
+ * Whether the author of an edit of an unknown document can make it again in the current one, which contains the same
  * content: the document has been compacted more than once, the author has built it by an older rule, or a log that was
  * lost had compacted it. In the latter two cases only once, because the author's copy may be wrong: then it is
  * corrected.

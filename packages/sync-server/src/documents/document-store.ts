@@ -1,5 +1,6 @@
-import type { CellValue, DocumentRule } from '@rockpool/shared';
+import { RockpoolError, type CellValue, type DocumentRule } from '@rockpool/shared';
 import {
+  canonicalJson,
   clientsOf,
   createDocument,
   decodeDocumentCell,
@@ -7,6 +8,7 @@ import {
   isDocumentEdit,
   isEditOf,
   parseJson,
+  readContent,
 } from '@rockpool/shared/document';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
@@ -54,6 +56,28 @@ function readState(sql: SqliteFile, place: DocumentPlace): CellValue {
 function newState(table: StoredTable, columnId: number, text: string): CellValue {
   const rule = table.documents.get(columnId) as DocumentRule;
   return createDocument(parseJson(text, rule), rule);
+}
+
+/**
+ * The text of a document as devices receive it, which is canonical JSON. The app's column may have another form, in
+ * which it was stored before it had a document rule. Text that is not a document stays as it is.
+ */
+export function deliveredText(sql: SqliteFile, place: DocumentPlace, text: CellValue): CellValue {
+  const rule = place.table.documents.get(place.columnId);
+  if (typeof text !== 'string' || rule === undefined || hasState(sql, place)) return text;
+  try {
+    return canonicalJson(readContent(text, rule));
+  } catch (error) {
+    if (error instanceof RockpoolError) return text;
+    throw error;
+  }
+}
+
+function hasState(sql: SqliteFile, place: DocumentPlace): boolean {
+  return (
+    sql.get('SELECT 1 FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place)) !==
+    undefined
+  );
 }
 
 /** The document that the current one replaced when it was compacted; null for none. */

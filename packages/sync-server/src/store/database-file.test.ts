@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildSchema, type CellValue, type Schema, type TableSchema } from '@rockpool/shared';
+import { buildSchema, DEFAULT_DOCUMENT_RULE, type CellValue, type Schema, type TableSchema } from '@rockpool/shared';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ACCOUNTS, column, ENTRIES, LABELS, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { openDatabaseFile } from './database-file.ts';
@@ -87,6 +87,27 @@ describe('opening a database file', () => {
 });
 
 describe('opening a database file with a different schema', () => {
+  it('rejects a schema in which a column becomes a document although rows have other values in it, and changes nothing', () => {
+    open(TEST_SCHEMA);
+    const insert = (id: string, note: string): unknown =>
+      query(`INSERT INTO entries (id, amount, note) VALUES ('${id}', 1, '${note}') RETURNING id`);
+    insert('a', '{"b":1, "a":2}');
+    const documents = [{ ...DEFAULT_DOCUMENT_RULE, column: 'note' }];
+    const schema = buildSchema(
+      TEST_TABLES.map((one) => (one === ENTRIES ? { ...one, merge: { ...one.merge, documents } } : one)),
+    );
+    insert('b', 'low tide');
+    insert('c', '[12345678901234567890]');
+    const rejected = {
+      code: 'schema-incompatible',
+      fields: { count: 1, problems: 'entries: 2 values of the column note are not documents of its rule' },
+    };
+    expect(() => open(schema)).toThrow(expect.objectContaining(rejected));
+    open(TEST_SCHEMA);
+    query(`DELETE FROM entries WHERE id <> 'a' RETURNING id`);
+    open(schema);
+  });
+
   it('adds tables, columns and plain indexes to a stored database', () => {
     open(TEST_SCHEMA);
     const file = new SqliteFile(path);

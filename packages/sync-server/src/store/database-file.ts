@@ -10,6 +10,7 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 import { DocumentDesk } from '../documents/document-desk.ts';
+import { requireDocuments } from '../documents/require-documents.ts';
 import { beginBirths, ColumnBirths } from '../log/column-births.ts';
 import { HistoryPruning } from '../log/history-pruning.ts';
 import { LogEpoch } from '../log/log-epoch.ts';
@@ -192,7 +193,10 @@ function migrate(sql: SqliteFile, own: Schema): Schema {
       syncedTables(before).map((table) => toStoredTable(table, false)),
     );
   for (const statement of additions) addToSchema(sql, statement);
-  if (schema === own) writeMeta(sql, 'schema', textOf(own));
+  if (schema === own) {
+    requireDocuments(sql, before, own);
+    writeMeta(sql, 'schema', textOf(own));
+  }
   return schema;
 }
 
