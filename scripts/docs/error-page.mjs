@@ -9,7 +9,7 @@ const RECOVERIES = {
   upgrade: 'Load a newer version of the app, or update the server.',
   'free-space': 'Make room on the device.',
   'ask-user': 'A person has to decide or to correct the input.',
-  bug: 'A fault in Rockpool or in the code that calls it. Report one in Rockpool with `code`, `fields` and the version.',
+  bug: 'A fault in Rockpool or in the code that calls it. If it is in Rockpool, report it with `code`, `fields` and the version.',
 };
 
 /** docs/errors.md: each code with its cause, its recovery and its remedy. Throws unless every code is listed once. */

@@ -110,9 +110,9 @@ export class ShownRows {
   }
 
   /**
-   * A pending changeset may have taken effect already, under another site: this device continues as a new site and
-   * has sent it again to a restored server, or its copy has sent what they share. Until the server decides, a counter
-   * shows the additions twice.
+   * A pending changeset may already have taken effect under a different site id: a device that continues as a new site
+   * has sent it again to a restored server, or a copy of the device has sent a changeset that both have. Until the
+   * server decides, a counter shows the additions twice.
    */
   private returnsChangesets(tab: Tab): boolean {
     const database = (this.device.leader ?? tab).opened?.database;

@@ -55,7 +55,7 @@ describe('a client', () => {
     ]);
   });
 
-  it('runs atomic batches, and rejects calls about unknown changesets and conflicts with a code', async () => {
+  it('runs atomic batches, and rejects calls that name an unknown changeset or conflict, with a code', async () => {
     const client = await openClient(freshName());
     expect(await client.batch([sql`INSERT INTO note (id, body) VALUES ('a', 'x')`], { atomic: true })).toEqual([
       { changes: 1, rows: [] },

@@ -53,8 +53,8 @@ export default function HowView(): ReactNode {
       <section className="card form" aria-label="History and branches">
         <h2>History and branches</h2>
         <p>
-          The schema declares a history for most tables, so the server keeps what each transaction replaced. The pages
-          of the past and of a what-if are the same pages with another client.
+          The schema declares a history for most tables, so the server keeps what each transaction replaced. The past
+          and a what-if are shown by the usual pages with a different client.
         </p>
         <ul className="how-reading">
           {looking.map(([code, about]) => (

@@ -5,7 +5,7 @@ import type { ChangedRow } from '../words/row-differences.ts';
 export function rejectionSentence({ code, message }: Pick<ErrorData, 'code' | 'message'>): string {
   switch (code) {
     case 'constraint-foreign-key':
-      return 'It belongs to an item that is not in the budget: it was deleted, or it is itself in this list.';
+      return 'It belongs to an item that is not in the budget: that item was deleted, or is in this list too.';
     case 'constraint-primary-key':
     case 'constraint-unique':
       return 'Somebody else has added the same item.';

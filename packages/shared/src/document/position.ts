@@ -16,7 +16,7 @@ const FIRST = Math.floor(WHOLES / 2);
 export function positionBetween(left: string | null, right: string | null): string {
   if (left === null && right === null) return wholeToText(FIRST);
   const whole = right === null ? wholeOf(left as string) + 1 : left === null ? wholeOf(right) - 1 : 0;
-  // Another author may have used the last count at that end.
+  // If another author has used the last number at that end, no further one exists.
   return whole > 0 && whole < WHOLES ? wholeToText(whole) : midpoint(left ?? '', right ?? '');
 }
 

@@ -165,7 +165,7 @@ it('an idle audit names the tables that it repairs, for live queries', () => {
   expect(applied).toEqual(['page']);
 });
 
-it('an idle audit leaves all rows as they are if the differing ranges are too large for a message, until a full resync', () => {
+it('an idle audit changes no row if the differing ranges are too large for a message, and leaves the repair to a full resync', () => {
   database.connection.exec("INSERT INTO page (id, title) VALUES ('p', 'kept')");
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);

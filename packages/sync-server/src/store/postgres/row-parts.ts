@@ -1,6 +1,9 @@
 import type { PartialRecord } from '@rockpool/shared';
 
-/** About how many bytes of values one statement writes, or one fetch reads, at most, unless one row has more. */
+/**
+ * The approximate limit, in bytes of values, of what one statement writes or one fetch reads. A single row may exceed
+ * it.
+ */
 export const PART_BYTES: number = 16 * 1024 * 1024;
 
 /** About how many bytes the values of a row take in memory. */
