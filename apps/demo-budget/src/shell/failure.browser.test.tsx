@@ -56,6 +56,16 @@ it('an action reports its success only on the page where it began', async () => 
   expect(textOf('status')).toBe('');
 });
 
+it('an action of several transactions offers no undo, which would revert only the last one', async () => {
+  await addCategory(app.client, 'Rent', 'spending');
+  show('accounts', async () => {
+    await addCategory(app.client, 'Food', 'spending');
+    await addCategory(app.client, 'Fun', 'spending');
+  });
+  save();
+  await expect.poll(() => textOf('status')).toBe('Saved.');
+});
+
 it('an action whose result another tab has changed is not undone, nor is the action before it', async () => {
   await app.close();
   app = await inApp('durable');

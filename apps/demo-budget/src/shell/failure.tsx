@@ -3,7 +3,7 @@ import { useClient } from '@rockpool/client/react';
 import { createContext, useCallback, useContext, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
-import { lastChangeset } from './last-changeset.ts';
+import { lastChangeset, writtenBetween } from './last-changeset.ts';
 import { oneSave, type Save, type Words } from './one-save.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
 import type { LongWork, Progress } from '../entries/change-many.ts';
@@ -19,8 +19,8 @@ interface Actions {
   /**
    * Runs a user action and reports a failure. Local writes are too fast for a waiting state. `words` describe the
    * finished action, may depend on its result, and appear with an "Undo" button; empty words show nothing. If the
-   * action changed nothing, there is no button, and "Nothing changed." replaces fixed words. If a retry may succeed,
-   * one is offered.
+   * action changed nothing, there is no button, and "Nothing changed." replaces fixed words. There is none either if it
+   * was several transactions, such as an import. If a retry may succeed, one is offered.
    */
   readonly run: <T>(action: () => Promise<T>, words?: Words<T>) => void;
   /**
@@ -80,10 +80,11 @@ function mayWorkLater(error: unknown): boolean {
   return error instanceof RockpoolError && (error.recovery === 'retry' || error.recovery === 'free-space');
 }
 
-function doneWith<T>(words: Words<T>, value: T, hasWritten: boolean): Done | null {
+/** `written`: the number of transactions. Undo would revert the last one alone. */
+function doneWith<T>(words: Words<T>, value: T, written: number): Done | null {
   if (words === '') return null;
-  if (!hasWritten && typeof words === 'string') return { sentence: 'Nothing changed.', offer: null };
-  return { sentence: typeof words === 'string' ? words : words(value), offer: hasWritten ? 'undo' : null };
+  if (written === 0 && typeof words === 'string') return { sentence: 'Nothing changed.', offer: null };
+  return { sentence: typeof words === 'string' ? words : words(value), offer: written === 1 ? 'undo' : null };
 }
 
 /** Shows the last failure until an action succeeds or the user dismisses it, and the last action with "Undo". */
@@ -115,11 +116,14 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         const before = await lastChangeset(client);
         const value = await action();
         // The action is done: a failed read must not report it as failed.
-        const hasWritten = (await lastChangeset(client).catch(() => undefined)) !== before;
+        const written = await lastChangeset(client).then(
+          (after) => writtenBetween(before, after),
+          () => 1,
+        );
         // The user may have left the page. A failure, however, is shown on any page.
         if (current.current === begunOn) {
           setFailure(null);
-          setDone(doneWith(words, value, hasWritten));
+          setDone(doneWith(words, value, written));
         }
         return true;
       } catch (error) {

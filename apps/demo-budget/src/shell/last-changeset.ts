@@ -11,3 +11,12 @@ export async function lastChangeset(client: Pick<Client, 'query'>): Promise<numb
   );
   return row?.sequence ?? null;
 }
+
+/**
+ * The number of changesets that this device has written between two results of `lastChangeset`. At least 1 if the first
+ * is null: the device may have written earlier ones, and have stored them elsewhere since they were admitted.
+ */
+export function writtenBetween(before: number | null, after: number | null): number {
+  if (after === before) return 0;
+  return before === null || after === null ? 1 : after - before;
+}
