@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT, type JWTPayload } from 'jose';
 import { OAuth2Server } from 'oauth2-mock-server';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { testKeys, type TestKeys } from '../../testing/keys.ts';
 import { jwtAuthenticate } from './jwt.ts';
 
@@ -225,6 +225,42 @@ describe('an OpenID Connect provider', () => {
     expect(await jwtAuthenticate({ oidcIssuer: issuer(), audience: 'budget' }, Date.now)(rotated)).toMatchObject({
       id: 'ben',
     });
+  });
+
+  it('may move its key set while the server runs', async () => {
+    const [minuteMs, documents] = [60_000, new Map<string, unknown>()];
+    const moving = createServer(({ url = '' }, response) => {
+      const content = documents.get(url);
+      response.writeHead(content === undefined ? 404 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(content));
+    });
+    onTestFinished(() => void moving.close());
+    await new Promise<void>((resolve) => void moving.listen(0, '127.0.0.1', resolve));
+    const iss = `http://127.0.0.1:${(moving.address() as AddressInfo).port}`;
+    const publishAt = (path: string, keySet: unknown): void => {
+      documents.set(path, keySet);
+      documents.set('/.well-known/openid-configuration', { issuer: iss, jwks_uri: iss + path });
+    };
+    const authenticate = jwtAuthenticate({ oidcIssuer: iss, audience: 'budget' }, Date.now);
+    const [first, second] = await Promise.all([es, ed].map((keys) => keys.sign({ ...claims, iss, exp: nowS + 3_600 })));
+    vi.useFakeTimers({ toFake: ['Date'], now: nowS * 1000 });
+    try {
+      publishAt('/first', es.keySet);
+      expect(await authenticate(first as string)).toMatchObject({ id: 'ann' });
+      documents.clear();
+      publishAt('/second', ed.keySet);
+      vi.advanceTimersByTime(minuteMs / 2);
+      expect(await authenticate(second as string)).toMatchObject({ id: 'ann' });
+      // The old place still has keys, but the provider has withdrawn them.
+      publishAt('/third', es.keySet);
+      vi.advanceTimersByTime(10 * minuteMs);
+      await expect(authenticate(second as string)).rejects.toMatchObject({ code: 'auth-token-invalid' });
+      documents.delete('/.well-known/openid-configuration');
+      vi.advanceTimersByTime(10 * minuteMs);
+      expect(await authenticate(first as string)).toMatchObject({ id: 'ann' });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('makes tokens fail with auth-unavailable while it does not respond, or names a different issuer', async () => {

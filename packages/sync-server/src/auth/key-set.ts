@@ -102,25 +102,42 @@ function remember(lacked: Set<string | undefined>, kid: string | undefined): voi
   if (lacked.size > MAX_LACKED_KEYS) lacked.delete(oldest);
 }
 
-/** Finds the key set of an OpenID Connect provider at the first token, and again after a failure. */
+/**
+ * Finds the key set of an OpenID Connect provider at the first token, and again from time to time, because the provider
+ * may have moved it: after FRESH_MS, or earlier if a token cannot be verified. If that fails, the known key set counts.
+ */
 export function discoveredKeys(issuer: string, onOutdated: (error: unknown) => void): JWTVerifyGetKey {
-  let keys: Promise<JWTVerifyGetKey> | null = null;
-  return async (header, token) => {
-    keys ??= discoverKeySet(issuer).then(
-      (url) => keysAt(url, onOutdated),
-      (error: unknown) => {
-        onOutdated(error);
-        throw error;
-      },
-    );
-    let found: JWTVerifyGetKey;
+  let known: { readonly url: string; readonly keys: JWTVerifyGetKey } | null = null;
+  let failure: unknown;
+  let discoveredMs = 0;
+  let discovering: Promise<void> | null = null;
+  const discover = async (): Promise<void> => {
     try {
-      found = await keys;
+      const url = await discoverKeySet(issuer);
+      if (known?.url !== url.href) known = { url: url.href, keys: keysAt(url, onOutdated) };
     } catch (error) {
-      keys = null;
-      throw new RockpoolError('auth-unavailable', {}, { cause: error });
+      failure = error;
+      onOutdated(error);
+    } finally {
+      discoveredMs = Date.now();
+      discovering = null;
     }
-    return found(header, token);
+  };
+  const keysWithin = async (maxAgeMs: number): Promise<JWTVerifyGetKey> => {
+    // The clock may have been set back.
+    if (known === null || Math.abs(Date.now() - discoveredMs) >= maxAgeMs) await (discovering ??= discover());
+    if (known === null) throw new RockpoolError('auth-unavailable', {}, { cause: failure });
+    return known.keys;
+  };
+  return async (header, token) => {
+    const keys = await keysWithin(FRESH_MS);
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      const moved = await keysWithin(FETCH_AGAIN_MS);
+      if (moved === keys) throw error;
+      return moved(header, token);
+    }
   };
 }
 
