@@ -86,6 +86,7 @@ export async function run(args: readonly string[]): Promise<number> {
       (await (command ?? runServer)({
         flags: command === undefined ? args : args.slice(1),
         environment: process.env,
+        otherSettings: SERVE_SETTINGS,
       })) ?? 0
     );
   } catch (error) {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeSchema, type RockpoolError } from '@rockpool/shared';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -114,6 +114,31 @@ describe('a name that every object inherits', () => {
       // parseArgs itself drops this flag, so it is not reported.
       if (name !== '__proto__') expect(stderr).toContain(`unknown setting --${name}`);
     });
+  }
+});
+
+it.each([
+  ['doctor', ['doctor']],
+  ['members', ['members', 'revoked']],
+  ['token', ['token', '--database', 'household', '--ttl', '1h']],
+])('the configuration file of the server also fits %s, which ignores what only the server uses', async (_, command) => {
+  const config = join(folder, 'config.json');
+  const data = join(folder, 'data');
+  mkdirSync(join(data, 'databases'), { recursive: true });
+  const settings = { data, port: 4400, origin: ['https://app.example.org'], 'secret-file': join(folder, 'secret') };
+  writeFileSync(settings['secret-file'], TEST_SECRET);
+  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    writeFileSync(config, JSON.stringify(settings));
+    await run([...command, '--config', config]);
+    expect(said).not.toHaveBeenCalled();
+    writeFileSync(config, JSON.stringify({ ...settings, prot: 4400 }));
+    expect(await run([...command, '--config', config])).toBe(1);
+    expect(said).toHaveBeenCalledWith('config-invalid:\n--config: unknown setting prot\n');
+  } finally {
+    said.mockRestore();
+    printed.mockRestore();
   }
 });
 

@@ -25,6 +25,8 @@ export interface ParsedSettings {
 export interface Sources {
   readonly flags: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Settings that the file may have although the command does not use them, because commands share the file. */
+  readonly otherSettings?: Settings;
 }
 
 /** `secret-file` becomes `ROCKPOOL_SECRET_FILE`. */
@@ -36,11 +38,12 @@ export function environmentName(setting: string): string {
  * Reads settings from all sources. Adds every problem to `problems`, one sentence each, so that the user sees all of
  * them at once.
  */
-export function readSettings(settings: Settings, { flags, environment }: Sources, problems: string[]): ParsedSettings {
+export function readSettings(settings: Settings, sources: Sources, problems: string[]): ParsedSettings {
+  const { flags, environment, otherSettings = {} } = sources;
   const fromFlags = parseFlags(settings, flags, problems);
   const file = fromFlags.values['config'] ?? environment[environmentName('config')];
   problems.push(...environmentProblems(settings, environment));
-  const fromFile = typeof file === 'string' ? parseFile(settings, file, problems) : {};
+  const fromFile = typeof file === 'string' ? parseFile({ ...otherSettings, ...settings }, file, problems) : {};
   const find = (name: string): unknown =>
     fromFlags.values[name] ?? fromEnvironment(settings, name, environment) ?? fromFile[name];
   const text = (name: string): string => {
