@@ -182,6 +182,7 @@ export class ServerProcess {
       openDatabase: () => this.openDatabase(),
       onDamaged: (databaseId, error) => this.cache.takeOffline(databaseId, error),
       now,
+      monotonicMs: now,
       log,
       limits: { ...SESSION_LIMITS, maxUnreadBytes },
       connectionQuota: new ConnectionQuota(Infinity),

@@ -29,7 +29,7 @@ import { DiskWatch } from './store/disk-watch.ts';
 import { finishFileChanges } from './store/file-change.ts';
 import { TenantSizes } from './store/tenant-sizes.ts';
 import { requireFinishedRestore } from './store/unfinished-restore.ts';
-import { unservableDatabases } from './store/unservable-databases.ts';
+import { UnservableDatabases } from './store/unservable-databases.ts';
 import type { SyncServer, SyncServerOptions } from './sync-server.ts';
 import { DatabaseThreads } from './threads/database-threads.ts';
 import { SERVER_VERSION } from './sync-server.ts';
@@ -69,8 +69,9 @@ function openServer(options: SyncServerOptions, secrets: Secrets, lock: Director
   const base: Base = {
     tracing,
     ...{ options, now, log, metrics, stores, addressOf, diskWatch, tenants },
+    monotonicMs: options.now ?? (() => performance.now()),
     devices: new Devices(),
-    unservable: new Set(),
+    unservable: new UnservableDatabases(dataDir, options.schema),
     run: randomUUID(),
   };
   const jobs = openJobs(base);
@@ -175,13 +176,10 @@ function syncServer(parts: Parts): SyncServer {
  * Names the databases that this server cannot open, such as those that a newer version has written. Throws the reason
  * if no other database exists: a server that answers every client with an error must not start.
  */
-function requireServable({ options: { dataDir, schema, postgres }, log, unservable }: Base): void {
+function requireServable({ options: { dataDir, postgres }, log, unservable }: Base): void {
   if (postgres !== undefined) return;
-  const found = unservableDatabases(dataDir, schema);
-  for (const [database, error] of found) {
-    unservable.add(database);
-    log('database-unservable', { database, ...errorFields(error) });
-  }
+  const found = unservable.find();
+  for (const [database, error] of found) log('database-unservable', { database, ...errorFields(error) });
   const [first] = found.values();
   if (first !== undefined && found.size === databaseIds(dataDir).length) throw first;
 }

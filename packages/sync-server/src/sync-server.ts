@@ -95,7 +95,7 @@ export interface SyncServerOptions {
    * per address need it. Proxies on this machine are always trusted. Default: none.
    */
   readonly trustedProxies?: readonly string[];
-  /** The wall clock, ms since 1970. */
+  /** The wall clock, ms since 1970. If it is given, deadlines of sessions follow it too. */
   readonly now?: () => number;
   /** Default: JSON lines to stderr. Lines that a custom logger fails to write go to stderr too. */
   readonly log?: Logger;

@@ -28,6 +28,7 @@ export function sessionServices(
   log: Logger,
   authorize: Authorize = () => true,
   now: () => number = () => 0,
+  monotonicMs: () => number = now,
 ): SessionServices {
   const gate = new Gate({
     authenticate: async () => ({ id: 'ann', expiresAtMs: Infinity }),
@@ -44,6 +45,7 @@ export function sessionServices(
       throw error;
     },
     now,
+    monotonicMs,
     log,
     limits: SESSION_LIMITS,
     connectionQuota: new ConnectionQuota(Infinity),

@@ -32,6 +32,8 @@ export interface LifecycleOptions {
   readonly devices: Devices;
   readonly jobs: AdminJobs;
   readonly maxImportBytes?: number | undefined;
+  /** Called after each operation on a database. */
+  readonly onReleased: (databaseId: string) => void;
 }
 
 /** The operation that an operator runs on a database. `draining` lasts until `open`, the others until they are done. */
@@ -261,8 +263,10 @@ export class Lifecycle {
    * finished.
    */
   private release(databaseId: string): void {
-    const { databases, store, hasFiles } = this.options;
-    if (!hasFiles || !isFileChanging(store.pathOf(databaseId))) databases.release(databaseId);
+    const { databases, store, hasFiles, onReleased } = this.options;
+    if (hasFiles && isFileChanging(store.pathOf(databaseId))) return;
+    databases.release(databaseId);
+    onReleased(databaseId);
   }
 
   private inOrder<Result>(

@@ -39,7 +39,7 @@ export function appOf(
       metricsAccess: options.metrics ?? 'public',
       readiness: async () => (isClosing() ? 'unavailable' : diskWatch.readiness()),
       damagedDatabases: () => databases.damagedCount,
-      unservableDatabases: () => unservable.size,
+      unservableDatabases: () => unservable.count,
       unavailableShards: () =>
         stores.shardStates === undefined
           ? null
@@ -61,7 +61,7 @@ export function appOf(
 }
 
 export function adminOf({ base, members, sockets, databases, jobs }: Parts): Hono | null {
-  const { options, now, log, metrics, addressOf, stores, devices } = base;
+  const { options, now, log, metrics, addressOf, stores, devices, unservable } = base;
   if (options.admin === undefined) return null;
   return createAdminApp({
     token: options.admin.token,
@@ -83,6 +83,7 @@ export function adminOf({ base, members, sockets, databases, jobs }: Parts): Hon
         devices,
         jobs,
         maxImportBytes: options.admin.maxImportBytes,
+        onReleased: (databaseId) => unservable.check(databaseId),
       }),
       copyFacts: (databaseId) => (options.backup === undefined ? null : readCopyFacts(stores.store.pathOf(databaseId))),
       backupDestination: options.backup === undefined ? null : openDestination(options.backup, process.env),

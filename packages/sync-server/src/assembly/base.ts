@@ -14,6 +14,7 @@ import type { SessionForwarding } from '../session/session-forwarding.ts';
 import type { DiskWatch } from '../store/disk-watch.ts';
 import type { Stores } from '../store/open-stores.ts';
 import type { TenantSizes } from '../store/tenant-sizes.ts';
+import type { UnservableDatabases } from '../store/unservable-databases.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
 import type { DatabaseThreads } from '../threads/database-threads.ts';
 
@@ -21,6 +22,8 @@ import type { DatabaseThreads } from '../threads/database-threads.ts';
 export interface Base {
   readonly options: SyncServerOptions;
   readonly now: () => number;
+  /** A clock for durations, in ms, which is never set. */
+  readonly monotonicMs: () => number;
   readonly log: Logger;
   readonly metrics: ServerMetrics;
   readonly stores: Stores;
@@ -30,8 +33,7 @@ export interface Base {
   readonly diskWatch: DiskWatch;
   readonly tenants: TenantSizes;
   readonly devices: Devices;
-  /** Databases that this server cannot open, as found at the start. */
-  readonly unservable: Set<string>;
+  readonly unservable: UnservableDatabases;
   /** A random id of this run. */
   readonly run: string;
 }

@@ -51,7 +51,7 @@ export function exposeResources({ options, metrics, stores, diskWatch, tenants, 
   metrics.gauge(
     'rockpool_databases_unservable',
     'Databases with a schema or format that this server did not support when it started.',
-    () => unservable.size,
+    () => unservable.count,
   );
   metrics.gaugeOf('rockpool_build_info', 'Always 1; the labels name versions.', () => [
     [

@@ -42,7 +42,7 @@ export function openSockets(
   base: Base,
   { gate, databases }: Pick<SessionContext, 'gate'> & { readonly databases: Databases },
 ): Sockets {
-  const { options, now, log, metrics, addressOf, devices, tracing } = base;
+  const { options, now, monotonicMs, log, metrics, addressOf, devices, tracing } = base;
   const limits = { ...SESSION_LIMITS, ...options.limits };
   return new Sockets({
     origins: options.origins ?? [],
@@ -53,6 +53,7 @@ export function openSockets(
       openDatabase: (databaseId) => databases.open(databaseId),
       onDamaged: (databaseId, error) => databases.takeOffline(databaseId, error),
       now,
+      monotonicMs,
       log,
       limits,
       connectionQuota: new ConnectionQuota(limits.maxSessionsPerPrincipal, limits.maxReceivedBytesPerPrincipal),
@@ -77,12 +78,12 @@ export function openJobs({ options: { postgres, schema, backup }, stores }: Base
   });
 }
 
-export function openForwarding({ options, now, stores }: Base, attached: Attached): SessionForwarding | null {
+export function openForwarding({ options, monotonicMs, stores }: Base, attached: Attached): SessionForwarding | null {
   if (stores.instances === null) return null;
   return new SessionForwarding({
     directory: stores.instances,
     ownUrl: () => options.instanceUrl ?? attached.url?.() ?? null,
-    now,
+    now: monotonicMs,
   });
 }
 

@@ -176,7 +176,7 @@ export class Sockets {
   }
 
   private checkDeadlines(): void {
-    const nowMs = this.options.context.now();
+    const nowMs = this.options.context.monotonicMs();
     for (const session of [...this.sessions]) session.checkDeadlines(nowMs);
   }
 }

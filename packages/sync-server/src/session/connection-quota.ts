@@ -28,7 +28,8 @@ export class ConnectionQuota {
   /**
    * The received messages of a session that are not finished have become larger by `bytes`, or smaller. Throws
    * `rate-limited` if those of all sessions of the principal exceed the limit. Parts of a message count until it
-   * is whole or its session ends; pushes count until they are decided, even after their session has ended.
+   * is whole or its session ends; a message counts until its permission is checked, and a push until it is decided,
+   * even after the session has ended.
    */
   receive(principal: string, bytes: number): void {
     const heldBytes = (this.receivedBytes.get(principal) ?? 0) + bytes;

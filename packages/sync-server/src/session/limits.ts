@@ -27,7 +27,8 @@ export interface SessionLimits extends WaitingRoomLimits {
   readonly maxSessionsPerPrincipal: number;
   /**
    * The maximum number of bytes of all sessions of one principal that are received and not finished: parts of messages,
-   * and pushes that wait for their commit. The session that exceeds it ends with `rate-limited`.
+   * messages whose permission is being checked, and pushes that wait for their commit. The session that exceeds it ends
+   * with `rate-limited`.
    */
   readonly maxReceivedBytesPerPrincipal: number;
   /**

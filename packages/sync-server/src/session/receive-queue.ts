@@ -27,6 +27,8 @@ const CHANGESET_BYTES = 512;
 export interface ReceivedMessage {
   readonly message: ClientMessage;
   readonly receivedMs: number;
+  /** The same moment on the monotonic clock. */
+  readonly heardAtMs: number;
   /** The size of the message in memory. */
   readonly sizeBytes: number;
 }
@@ -37,21 +39,28 @@ export function sizeInMemory(message: ClientMessage, encodedBytes: number): numb
 }
 
 /**
- * The messages of one client that wait, and the limits of their memory: those that arrive while an earlier one is
- * handled, and pushes until their commit.
+ * The messages of one client that wait, and the limits of their memory: one whose permission is being checked, those
+ * that arrive while an earlier one is handled, and pushes until their commit.
  *
- *   client ──► held, in order ──► handled ──► pushes that wait for their commit
+ *   client ──► held, in order ──► permission checked ──► pushes that wait for their commit
  */
 export class ReceiveQueue {
   /** What the pushes that wait for their commit take in memory. */
   waitingPushBytes = 0;
   /** The parts of a message that has not arrived whole. */
   partialBytes = 0;
+  /** The message whose permission is being checked. */
+  askedBytes = 0;
   private held: ReceivedMessage[] = [];
   private heldBytes = 0;
 
   get bytes(): number {
-    return this.partialBytes + this.heldBytes + this.waitingPushBytes;
+    return this.partialBytes + this.heldBytes + this.outlivingBytes;
+  }
+
+  /** What stays in memory when the session ends: a check and a commit that run cannot be cancelled. */
+  get outlivingBytes(): number {
+    return this.askedBytes + this.waitingPushBytes;
   }
 
   /** Whether so many pushes wait that the socket should not be read. */

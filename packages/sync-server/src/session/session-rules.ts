@@ -10,10 +10,17 @@ export type SessionPhase = 'awaiting-hello' | 'authenticating' | 'open' | 'close
 
 export interface SessionClock {
   readonly phase: SessionPhase;
-  readonly openedAtMs: number;
-  readonly lastHeardMs: number;
-  /** Expiry of the token; Infinity before the session has one. */
+  /** When the connection began, and when the client was last heard, on the monotonic clock. */
+  readonly beganMs: number;
+  readonly heardAtMs: number;
+  /** Expiry of the token on the wall clock; Infinity before the session has one. */
   readonly expiresAtMs: number;
+}
+
+/** The present moment on both clocks. A wall clock that is set must neither keep dead connections nor end others. */
+export interface Present {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
 }
 
 /** The permission that a message needs. It is checked for every message, not once per connection. */
@@ -42,9 +49,10 @@ export function messageProblem(phase: SessionPhase, type: ClientMessage['type'])
  * The failure of a session past a deadline, `silent` for a dead connection, or null. The deadline of the hello ends
  * with its arrival: a client is not silent while the server opens its database, which may take a long time.
  */
-export function overdue(clock: SessionClock, limits: SessionLimits, nowMs: number): ErrorCode | 'silent' | null {
-  if (clock.phase === 'closed') return null;
-  if (nowMs >= clock.expiresAtMs) return 'auth-token-expired';
-  if (clock.phase === 'awaiting-hello') return nowMs - clock.openedAtMs >= limits.helloDeadlineMs ? 'silent' : null;
-  return nowMs - clock.lastHeardMs >= limits.silenceLimitMs ? 'silent' : null;
+export function overdue(clock: SessionClock, limits: SessionLimits, now: Present): ErrorCode | 'silent' | null {
+  const { phase, beganMs, heardAtMs, expiresAtMs } = clock;
+  if (phase === 'closed') return null;
+  if (now.wallMs >= expiresAtMs) return 'auth-token-expired';
+  if (phase === 'awaiting-hello') return now.monotonicMs - beganMs >= limits.helloDeadlineMs ? 'silent' : null;
+  return now.monotonicMs - heardAtMs >= limits.silenceLimitMs ? 'silent' : null;
 }

@@ -3,6 +3,7 @@ import {
   DELIVERY_PART_BYTES,
   encodeMessage,
   encodePacked,
+  HELLO_DEADLINE_MS,
   MAX_PUSH_CHANGESETS,
   messageToFrames,
   SILENCE_LIMIT_MS,
@@ -15,11 +16,12 @@ import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, withAges } from '../../testing/changeset.ts';
 import { untilCommitted } from '../../testing/direct-session.ts';
-import { beginSession, greet, sessionServices } from '../../testing/socketless-session.ts';
+import { beginSession, greet, sessionServices, type SessionServices } from '../../testing/socketless-session.ts';
 import { TestSite } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { ConnectionQuota } from './connection-quota.ts';
 import type { Session } from './session.ts';
+import { REAUTHORIZE_INTERVAL_MS } from './session-rules.ts';
 
 const MIB = 1024 * 1024;
 
@@ -89,6 +91,25 @@ describe('a client that keeps sending while it is paused, as over plain HTTP', (
     expect(packed.length).toBeLessThan(1024);
     for (let i = 0; i < 4; i++) for (const frame of messageToFrames(packed)) session.receive(frame);
     expect(received.at(-1)).toMatchObject({ type: 'failure', code: 'rate-limited' });
+  });
+
+  it('is ended when its principal exceeds the limit with messages whose permission is being checked', async () => {
+    const quota = new ConnectionQuota(Infinity, MIB);
+    const answers: ((isAllowed: boolean) => void)[] = [];
+    let isSlow = false;
+    const authorize = (): boolean | Promise<boolean> => !isSlow || new Promise((resolve) => void answers.push(resolve));
+    const services = { ...sessionServices(database, () => undefined, authorize), connectionQuota: quota };
+    const [first, second] = [beginSession(services), beginSession(services)];
+    for (const { session } of [first, second]) await greet(session);
+    isSlow = true;
+    push(first.session, 0.6 * MIB);
+    // The check cannot be cancelled, so the message stays in memory.
+    first.session.disconnected();
+    push(second.session, 0.6 * MIB);
+    expect(second.received.at(-1)).toMatchObject({ code: 'rate-limited', fields: { limitBytes: MIB } });
+    for (const answer of answers) answer(true);
+    await untilCommitted();
+    expect(() => quota.receive('ann', MIB)).not.toThrow();
   });
 
   it('is ended when much more waits for a permission check', async () => {
@@ -214,21 +235,64 @@ describe('a session whose principal loses a right while a push waits', () => {
 });
 
 describe('a session while the server’s clock is set back', () => {
-  it('ends soon after the right to read is revoked', async () => {
-    let nowMs = 60 * 60 * 1000;
-    let mayRead = true;
+  /** `passAfterSetBack` returns the monotonic time after `durationMs` in which the wall clock is set back by an hour. */
+  function clocks(authorize: () => boolean = () => true): {
+    readonly services: SessionServices;
+    readonly passAfterSetBack: (durationMs: number) => number;
+  } {
+    let [wallMs, monotonicMs] = [24 * 60 * 60 * 1000, 0];
     const services = sessionServices(
       database,
       () => undefined,
-      () => mayRead,
-      () => nowMs,
+      authorize,
+      () => wallMs,
+      () => monotonicMs,
     );
+    const passAfterSetBack = (durationMs: number): number => {
+      wallMs -= 60 * 60 * 1000;
+      return (monotonicMs += durationMs);
+    };
+    return { services, passAfterSetBack };
+  }
+
+  it('ends soon after the right to read is revoked', async () => {
+    let mayRead = true;
+    const { services, passAfterSetBack } = clocks(() => mayRead);
     const { session, received } = beginSession(services);
     await greet(session);
     mayRead = false;
-    session.checkDeadlines((nowMs = 0));
+    session.checkDeadlines(passAfterSetBack(REAUTHORIZE_INTERVAL_MS));
     await untilCommitted();
     expect(received.at(-1)).toMatchObject({ type: 'failure', code: 'auth-database-forbidden' });
+  });
+
+  it.each([
+    ['says nothing', false, HELLO_DEADLINE_MS],
+    ['is silent', true, SILENCE_LIMIT_MS],
+  ])('ends at its deadline if the client %s', async (_, saysHello, deadlineMs) => {
+    const { services, passAfterSetBack } = clocks();
+    const { session } = beginSession(services);
+    if (saysHello) await greet(session);
+    session.checkDeadlines(passAfterSetBack(deadlineMs - 1));
+    expect(session.hasEnded).toBe(false);
+    session.checkDeadlines(passAfterSetBack(1));
+    expect(session.hasEnded).toBe(true);
+  });
+
+  it('ends if the client stops reading', async () => {
+    const { services, passAfterSetBack } = clocks();
+    let unreadBytes = 0;
+    const { session } = beginSession(services, {
+      send: (frame) => void (unreadBytes += frame.length),
+      unreadBytes: () => unreadBytes,
+    });
+    await greet(session);
+    session.send(...Array.from({ length: 40 }, () => new Uint8Array(DELIVERY_PART_BYTES)));
+    for (let silences = 0; silences < 3; silences++) {
+      session.checkDeadlines(passAfterSetBack(SILENCE_LIMIT_MS - 1));
+      for (const frame of messageToFrames(encodeMessage({ type: 'ping' }))) session.receive(frame);
+    }
+    expect(session.hasEnded).toBe(true);
   });
 });
 

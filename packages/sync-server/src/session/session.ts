@@ -53,7 +53,10 @@ export interface SessionContext {
   readonly onDamaged: (databaseId: string, error: RockpoolError) => void;
   /** The address of the client (auth/client-address.ts). Null if it is unknown or that of this machine. */
   readonly address: string | null;
+  /** The wall clock, ms since 1970. */
   readonly now: () => number;
+  /** A clock for durations, in ms, which is never set. */
+  readonly monotonicMs: () => number;
   readonly log: Logger;
   readonly limits: SessionLimits;
   readonly connectionQuota: ConnectionQuota;
@@ -80,9 +83,12 @@ export class Session implements Subscriber {
   private readonly waiting = new ReceiveQueue();
   private readonly assembler = new FrameAssembler(MAX_HELLO_BYTES);
   private readonly openedAtMs: number;
+  private readonly beganMs: number;
   private readonly rate: Rate;
   private phase: SessionPhase = 'awaiting-hello';
   private lastHeardMs: number;
+  // The same moment on the monotonic clock, as `beganMs` and `authorizedMs` are.
+  private heardAtMs: number;
   private databaseId = '';
   private database: SessionDatabase | null = null;
   private principal: Principal | null = null;
@@ -102,11 +108,10 @@ export class Session implements Subscriber {
     this.socket = socket;
     this.context = context;
     const { maxUnreadBytes, silenceLimitMs, frameBurst, framesPerSecond } = context.limits;
-    this.queue = new SendQueue(socket, { maxUnreadBytes, silenceLimitMs, now: context.now });
-    this.openedAtMs = context.now();
-    this.lastHeardMs = this.openedAtMs;
-    this.rate = new Rate({ burst: frameBurst, perSecond: framesPerSecond }, this.openedAtMs);
-    this.authorizedMs = this.openedAtMs;
+    this.queue = new SendQueue(socket, { maxUnreadBytes, silenceLimitMs, now: context.monotonicMs });
+    this.openedAtMs = this.lastHeardMs = context.now();
+    this.beganMs = this.heardAtMs = this.authorizedMs = context.monotonicMs();
+    this.rate = new Rate({ burst: frameBurst, perSecond: framesPerSecond }, this.beganMs);
   }
 
   /** Null until the principal may read the database. */
@@ -137,17 +142,22 @@ export class Session implements Subscriber {
 
   receive(frame: Uint8Array): void {
     if (this.phase === 'closed') return;
-    this.lastHeardMs = this.context.now();
+    this.heard();
     this.context.metrics.receivedBytes.add(frame.length);
     try {
-      if (!this.rate.take(this.lastHeardMs))
+      if (!this.rate.take(this.heardAtMs))
         throw new RockpoolError('rate-limited', { framesPerSecond: this.context.limits.framesPerSecond });
       const assembled = this.assembler.add(frame);
       this.waiting.partialBytes = assembled === null ? this.waiting.partialBytes + frame.length : 0;
       if (assembled === null) return this.countReceived();
       const bytes = this.isOpen() ? unpack(assembled) : assembled;
       const message = decodeClientMessage(bytes);
-      this.accept({ message, receivedMs: this.lastHeardMs, sizeBytes: sizeInMemory(message, bytes.length) });
+      this.accept({
+        message,
+        receivedMs: this.lastHeardMs,
+        heardAtMs: this.heardAtMs,
+        sizeBytes: sizeInMemory(message, bytes.length),
+      });
       this.countReceived();
     } catch (error) {
       this.fail(this.asFailure(error));
@@ -192,7 +202,7 @@ export class Session implements Subscriber {
     this.socket.close(1001, reason);
   }
 
-  /** Called every second or so. */
+  /** Called every second or so, with the time of the monotonic clock. */
   checkDeadlines(nowMs: number): void {
     const problem = this.overdue(nowMs);
     if (problem === null) return this.checkProgress(nowMs);
@@ -232,13 +242,13 @@ export class Session implements Subscriber {
   }
 
   private overdue(nowMs: number): ReturnType<typeof overdue> {
-    const { phase, openedAtMs } = this;
+    const { phase, beganMs, context } = this;
     // A client that reads a large delivery without a pause sends nothing meanwhile.
-    const lastHeardMs = Math.max(this.lastHeardMs, this.queue.drainedMs);
+    const heardAtMs = Math.max(this.heardAtMs, this.queue.drainedMs);
     return overdue(
-      { phase, openedAtMs, lastHeardMs, expiresAtMs: this.principal?.expiresAtMs ?? Infinity },
-      this.context.limits,
-      nowMs,
+      { phase, beganMs, heardAtMs, expiresAtMs: this.principal?.expiresAtMs ?? Infinity },
+      context.limits,
+      { wallMs: context.now(), monotonicMs: nowMs },
     );
   }
 
@@ -250,22 +260,28 @@ export class Session implements Subscriber {
     if (problem !== null) throw new RockpoolError(problem, { message: message.type });
     if (message.type === 'hello') return this.greet(message);
     // The deadline timer runs once a second, but an expired token must not be used in between.
-    if (this.overdue(this.lastHeardMs) === 'auth-token-expired') throw new RockpoolError('auth-token-expired');
+    if (this.overdue(this.heardAtMs) === 'auth-token-expired') throw new RockpoolError('auth-token-expired');
     const { principal, databaseId } = this;
     if (principal === null) return;
     const operation = OPERATION_OF_MESSAGE[message.type];
     const allowed = this.context.gate.allows(principal, databaseId, operation);
     if (typeof allowed === 'boolean') return this.perform(message, received, allowed);
     this.isAsking = true;
+    this.waiting.askedBytes = received.sizeBytes;
     this.socket.pause();
     this.settle(async () => {
-      const answer = await allowed;
-      this.isAsking = false;
+      const answer = await allowed.finally(() => this.answered());
       if (!this.isOpen()) return;
       this.perform(message, received, answer);
       this.resume();
       this.acceptHeld();
     });
+  }
+
+  private answered(): void {
+    this.isAsking = false;
+    this.waiting.askedBytes = 0;
+    this.countReceived();
   }
 
   private acceptHeld(): void {
@@ -319,7 +335,7 @@ export class Session implements Subscriber {
     this.databaseId = hello.databaseId;
     this.principal = principal;
     this.canWrite = canWrite;
-    this.authorizedMs = this.context.now();
+    this.authorizedMs = this.context.monotonicMs();
     const database = await this.context.openDatabase(hello.databaseId);
     await database.catchUp();
     if (this.isClosed()) return;
@@ -331,7 +347,7 @@ export class Session implements Subscriber {
     if (this.isClosed()) return database.leave(this);
     this.phase = 'open';
     // The socket was paused, so nothing that the client sent meanwhile has been read.
-    this.lastHeardMs = now();
+    this.heard();
     this.assembler.setMaxMessageBytes(MAX_MESSAGE_BYTES);
     this.context.metrics.sessionsOpened.add();
     this.log('session-opened', { canWrite });
@@ -340,7 +356,7 @@ export class Session implements Subscriber {
     this.acceptHeld();
   }
 
-  private push(push: Push, { receivedMs, sizeBytes }: ReceivedMessage): void {
+  private push(push: Push, { receivedMs, heardAtMs, sizeBytes }: ReceivedMessage): void {
     const { principal, database } = this;
     if (principal === null || database === null) return;
     this.waiting.beginPush(sizeBytes);
@@ -351,7 +367,7 @@ export class Session implements Subscriber {
       throw error;
     }
     if (this.waiting.isFull) this.socket.pause();
-    const { metrics, now } = this.context;
+    const { metrics, monotonicMs } = this.context;
     const traced = this.context.tracing?.push({
       databaseId: this.databaseId,
       site: this.site,
@@ -363,7 +379,7 @@ export class Session implements Subscriber {
       this.waiting.endPush(sizeBytes);
       this.countReceived();
       traced?.end(refusal?.code ?? null);
-      metrics.pushDurations.add(now() - receivedMs);
+      metrics.pushDurations.add(monotonicMs() - heardAtMs);
       metrics.changesetsPushed.add(push.changesets.length);
       if (refusal?.code === 'quota-exceeded' || refusal?.code === 'server-disk-full')
         metrics.quotaRefusals.add(1, { quota: String(refusal.fields['quota'] ?? 'disk') });
@@ -373,12 +389,12 @@ export class Session implements Subscriber {
   }
 
   /**
-   * Throws `rate-limited`. Before the token is known to be valid, other limits apply (receive-queue.ts). A push that
-   * waits outlives its session, so it counts until it is decided.
+   * Throws `rate-limited`. Before the token is known to be valid, other limits apply (receive-queue.ts). What outlives
+   * the session counts until it is finished.
    */
   private countReceived(): void {
     const { principal, countedBytes } = this;
-    const bytes = this.isClosed() ? this.waiting.waitingPushBytes : this.waiting.bytes;
+    const bytes = this.isClosed() ? this.waiting.outlivingBytes : this.waiting.bytes;
     if (principal === null || bytes === countedBytes) return;
     this.countedBytes = bytes;
     this.context.connectionQuota.receive(principal.id, bytes - countedBytes);
@@ -409,8 +425,8 @@ export class Session implements Subscriber {
   private reauthorize(nowMs: number): void {
     const { principal, databaseId } = this;
     this.mustReauthorize ||= nowMs === Infinity && !this.isOpen();
-    if (principal === null || !this.isOpen() || Math.abs(nowMs - this.authorizedMs) < REAUTHORIZE_INTERVAL_MS) return;
-    this.authorizedMs = this.context.now();
+    if (principal === null || !this.isOpen() || nowMs - this.authorizedMs < REAUTHORIZE_INTERVAL_MS) return;
+    this.authorizedMs = this.context.monotonicMs();
     const { gate } = this.context;
     this.settle(async () => {
       await gate.require(principal, databaseId, 'read');
@@ -431,6 +447,11 @@ export class Session implements Subscriber {
     const failure = toStoreError(error);
     if (failure.code === 'database-damaged' && failure !== error) this.context.onDamaged(this.databaseId, failure);
     return failure;
+  }
+
+  private heard(): void {
+    this.lastHeardMs = this.context.now();
+    this.heardAtMs = this.context.monotonicMs();
   }
 
   private isOpen(): boolean {

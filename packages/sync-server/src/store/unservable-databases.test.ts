@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { buildSchema, type Schema } from '@rockpool/shared';
 import { expect, it } from 'vitest';
+import { ADMIN_TOKEN, askAdmin } from '../../testing/admin-client.ts';
 import { column, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { STORAGE_FORMAT } from '../sqlite/internal-tables.ts';
@@ -24,12 +26,12 @@ function directoryWith(schemas: Readonly<Record<string, Schema>>): string {
   return folder;
 }
 
-it('a server names the databases that it cannot open at the start, and serves the others', async () => {
+it('a server names the databases that it cannot open until they are replaced or deleted, and serves the others', async () => {
   const folder = directoryWith({ old: TEST_SCHEMA, branched: withColumn('theirs'), newer: withColumn('ours') });
   const format = new SqliteFile(databasePath(folder, 'old'));
   format.exec(`UPDATE rockpool_meta SET value = '${STORAGE_FORMAT + 1}' WHERE name = 'storage_format'`);
   format.close();
-  const server = await TestServer.start(folder, { schema: withColumn('ours') });
+  const server = await TestServer.start(folder, { schema: withColumn('ours'), admin: { token: ADMIN_TOKEN } });
   try {
     await server.sync.ready();
     expect(
@@ -40,6 +42,13 @@ it('a server names the databases that it cannot open at the start, and serves th
     ]);
     expect(await (await server.ask('GET', '/ready')).json()).toMatchObject({ status: 'ready', unservableDatabases: 2 });
     expect(await (await server.ask('GET', '/metrics')).text()).toContain('rockpool_databases_unservable 2');
+    const spare = readFileSync(databasePath(directoryWith({ branched: TEST_SCHEMA }), 'branched'));
+    await askAdmin(server, 'POST', '/databases/branched/close');
+    expect(await (await server.ask('GET', '/ready')).json()).toMatchObject({ unservableDatabases: 2 });
+    await askAdmin(server, 'POST', '/databases/branched/replace?confirm=branched', { body: spare });
+    await askAdmin(server, 'DELETE', '/databases/old?confirm=old');
+    expect(await (await server.ask('GET', '/ready')).json()).toMatchObject({ unservableDatabases: 0 });
+    expect(await (await server.ask('GET', '/metrics')).text()).toContain('rockpool_databases_unservable 0');
   } finally {
     await server.stop();
   }

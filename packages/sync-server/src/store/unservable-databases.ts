@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { decodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import { STORAGE_FORMAT } from '../sqlite/internal-tables.ts';
 import { readMeta } from '../sqlite/meta.ts';
@@ -12,11 +12,41 @@ import { openedSchema } from './schema-window.ts';
  */
 const SAMPLE_SIZE = 20;
 
+/** The databases that this server cannot open, as found at its start. */
+export class UnservableDatabases {
+  private readonly dataDir: string;
+  private readonly own: Schema;
+  private readonly ids = new Set<string>();
+
+  constructor(dataDir: string, own: Schema) {
+    this.dataDir = dataDir;
+    this.own = own;
+  }
+
+  get count(): number {
+    return this.ids.size;
+  }
+
+  /** Reads the files. Returns the reason of each. */
+  find(): Map<string, RockpoolError> {
+    const found = unservableDatabases(this.dataDir, this.own);
+    for (const databaseId of found.keys()) this.ids.add(databaseId);
+    return found;
+  }
+
+  /** Call after an operator may have deleted or replaced a database. */
+  check(databaseId: string): void {
+    if (!this.ids.has(databaseId)) return;
+    const path = databasePath(this.dataDir, databaseId);
+    if (!existsSync(path) || problemOf(path, this.own) === null) this.ids.delete(databaseId);
+  }
+}
+
 /**
  * Returns the databases of a data directory that a server with this schema cannot open, with the reason of each. Reads
  * all files only if one of those that were written last cannot be opened. Omits damaged files.
  */
-export function unservableDatabases(dataDir: string, own: Schema): Map<string, RockpoolError> {
+function unservableDatabases(dataDir: string, own: Schema): Map<string, RockpoolError> {
   const databases = databaseIds(dataDir).map((databaseId) => ({ databaseId, path: databasePath(dataDir, databaseId) }));
   const sample = databases
     .map((database) => ({ ...database, writtenMs: writtenMs(database.path) }))
