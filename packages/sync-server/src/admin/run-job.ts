@@ -4,6 +4,7 @@ import { fetchDatabase } from '../backup/fetch-database.ts';
 import { listCopies } from '../backup/generations.ts';
 import { sourceOfFile } from '../backup/object-names.ts';
 import { openDestination } from '../backup/open-destination.ts';
+import { requireContents } from '../backup/owner.ts';
 import { planRestore } from '../backup/restore-plan.ts';
 import { writePastDatabase } from '../history/write-past-database.ts';
 import type { PostgresSource } from '../postgres/shard.ts';
@@ -65,7 +66,10 @@ async function fetchBackup({
 }: Extract<AdminJob, { readonly kind: 'fetch-backup' }>): Promise<FetchedBackup> {
   const destination = openDestination(place, process.env);
   const plan = planRestore(await listCopies(destination, sourceOfFile(databaseFileName(databaseId))), atMs);
-  if (plan === null) throw new RockpoolError('request-invalid', { problem: 'the backup has no copy from that time' });
+  if (plan === null) {
+    await requireContents(destination);
+    throw new RockpoolError('request-invalid', { problem: 'the backup has no copy from that time' });
+  }
   const { timeMs, watermark } = await fetchDatabase(destination, plan, to, { atMs });
   return { timeMs, watermark };
 }

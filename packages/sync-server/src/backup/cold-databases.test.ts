@@ -162,6 +162,27 @@ describe('a database that is not in use', () => {
     await server.stop();
   });
 
+  it.each([
+    ['the disk of the backup is not mounted', 'copies', 'server.json is missing'],
+    ['the server copies to another folder', 'others', 'the database is unloaded to'],
+  ])('makes its sessions try again while %s', async (_, to, problem) => {
+    const { site } = await unloaded();
+    if (to === 'copies') renameSync(at('copies'), at('away'));
+    const server = await start({ to: at(to) });
+    const refused = await server.connect(site);
+    refused.hello(await server.token(), DATABASE);
+    expect(await refused.failure()).toMatchObject({
+      code: 'backup-unavailable',
+      fields: { problem: expect.stringContaining(problem) as string },
+    });
+    await server.stop();
+    if (to === 'copies') renameSync(at('away'), at('copies'));
+    const again = await start();
+    const connection = await again.connect(site);
+    connection.hello(await again.token(), DATABASE);
+    expect(await connection.next('welcome')).toMatchObject({ watermark: 1 });
+  });
+
   it('is not opened by a server without the backup, or from a damaged copy', async () => {
     const { site } = await unloaded();
     const failureOf = async (server: TestServer): Promise<unknown> => {

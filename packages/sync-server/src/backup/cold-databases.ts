@@ -22,6 +22,7 @@ import type { Destination } from './destination.ts';
 import { fetchPages } from './fetch-pages.ts';
 import { listCopies } from './generations.ts';
 import { sourceOfFile } from './object-names.ts';
+import { refusal, requireContents } from './owner.ts';
 import { hashOfDestination } from './page-copier.ts';
 import { damaged } from './page-section.ts';
 import { planRestore, type RestorePlan } from './restore-plan.ts';
@@ -152,7 +153,7 @@ export class ColdDatabases {
     const { dataDir, destination } = this.options;
     const path = fetchingPath(dataDir, databaseId);
     mkdirSync(dirname(path), { recursive: true });
-    const plan = await this.planOf(databaseId, mark);
+    const plan = await this.planOf(databaseId, mark.generation, mark.destination);
     progress.totalBytes = plan.sizeBytes;
     const { stateSum } = await fetchPages(destination, plan, path, {
       atMs: NEWEST,
@@ -191,15 +192,25 @@ export class ColdDatabases {
     return current !== null && current.unloadedMs === mark.unloadedMs && current.stateSum === mark.stateSum;
   }
 
-  private async planOf(databaseId: string, { generation }: { readonly generation: string }): Promise<RestorePlan> {
+  /** `copiedTo`: the name of the destination that has the copy. */
+  private async planOf(
+    databaseId: string,
+    generation: string,
+    copiedTo: string = this.options.destination.name,
+  ): Promise<RestorePlan> {
+    const { destination } = this.options;
     const source = sourceOfFile(databaseFileName(databaseId));
-    const copies = await listCopies(this.options.destination, source);
+    const copies = await listCopies(destination, source);
     const plan = planRestore(
       { ...copies, generations: copies.generations.filter(({ id }) => id === generation) },
       NEWEST,
     );
-    if (plan === null) throw damaged(generation, 'the copy is missing');
-    return plan;
+    if (plan !== null) return plan;
+    // Storage that is away for a while must not count as damaged, which would block the devices.
+    if (copiedTo !== destination.name)
+      throw refusal(destination, 'get', `the database is unloaded to ${copiedTo}, and has no copy here`);
+    await requireContents(destination);
+    throw damaged(generation, 'the copy is missing');
   }
 
   private async passNow(): Promise<void> {
@@ -234,7 +245,7 @@ export class ColdDatabases {
     if (facts === null) return;
     const back = incomingPath(dataDir);
     try {
-      const plan = await this.planOf(databaseId, facts);
+      const plan = await this.planOf(databaseId, facts.generation);
       const { stateSum } = await fetchPages(destination, plan, back, {
         atMs: NEWEST,
         onProgress: () => this.requireRunning(),

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { RockpoolError } from '@rockpool/shared';
@@ -186,6 +196,27 @@ describe('a continuous backup', () => {
     ]);
     await copied(again);
     expect(await (await again.ask('GET', '/metrics')).text()).toMatch(/^rockpool_backup_restarts_total 1$/m);
+    await restore('restored');
+    expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
+  });
+
+  it('copies nothing while the disk of its folder is not mounted, and continues when it is', async () => {
+    const server = await start();
+    await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
+    await copied(server);
+    await server.stop();
+    renameSync(at('copies'), at('unmounted'));
+    const again = await start();
+    await (await again.open()).commit([insert('accounts', 'b', { name: 'b' })]);
+    await again.logged('backup-failed');
+    expect(again.events.find(({ event }) => event === 'backup-failed')?.fields).toMatchObject({
+      problem: expect.stringContaining('server.json is missing') as string,
+    });
+    expect(existsSync(at('copies'))).toBe(false);
+    renameSync(at('unmounted'), at('copies'));
+    await again.logged('backup-recovered');
+    await copied(again);
+    await again.stop();
     await restore('restored');
     expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
   });

@@ -12,7 +12,7 @@ import { differingPages } from './differing-pages.ts';
 import { maintain } from './maintenance.ts';
 import { sourceOfFile } from './object-names.ts';
 import { Ownership } from './owner.ts';
-import { hashOfDestination, type PageCopierOptions } from './page-copier.ts';
+import { hasCopiedTo, hashOfDestination, type PageCopierOptions } from './page-copier.ts';
 import { causeOf, RetryGate, type Outage } from './retry-gate.ts';
 
 /** The maximum number of copies that run at the same time. Each of them mostly waits for the network. */
@@ -74,7 +74,7 @@ export class ContinuousBackup {
 
   constructor(options: ContinuousBackupOptions) {
     this.options = options;
-    this.ownership = new Ownership(options.destination, options.run, options.now);
+    this.ownership = new Ownership(options.destination, options.run, options.now, () => hasCopiedTo(options));
     this.gate = new RetryGate(options.now, () => this.next());
     this.destinationHash = hashOfDestination(options.destination);
   }

@@ -1,6 +1,8 @@
 import { closeSync, constants, fdatasyncSync, futimesSync, openSync, readSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { writeWhole } from '../sqlite/write-whole.ts';
+import { syncPath } from '../store/write-durably.ts';
 import { StateSum } from './state-sum.ts';
 
 /*
@@ -177,6 +179,14 @@ export class NewRecord {
   constructor(databasePath: string) {
     this.databasePath = databasePath;
     this.descriptor = openSync(this.path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o644);
+  }
+
+  /**
+   * Makes the name durable. If it were lost in a power cut after the base is stored, a deletion of the database would
+   * not be recorded.
+   */
+  keep(): void {
+    syncPath(dirname(this.path));
   }
 
   add(sums: ReadonlyMap<number, number>): void {

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
  * The objects of a destination:
  *
  *   server.json                                   the server that copies to it (owner.ts)
+ *   retention.json                                the time of the last deletion of old copies (retention.ts)
  *   schemas/<hash>.json                           the schemas that the server ran with
  *   databases/<source>/<generation>/<copies>      copies of pages (page-section.ts)
  *   databases/<source>/deleted-<time>             the database was deleted at this time

@@ -5,10 +5,15 @@ import { Ownership } from './owner.ts';
 it('a server stops copying after a later server has taken the destination', async () => {
   const destination = new MemoryDestination();
   let nowMs = 0;
-  const [first, second] = ['first', 'second'].map((run) => new Ownership(destination, run, () => nowMs)) as [
-    Ownership,
-    Ownership,
-  ];
+  const [first, second] = ['first', 'second'].map(
+    (run) =>
+      new Ownership(
+        destination,
+        run,
+        () => nowMs,
+        () => false,
+      ),
+  ) as [Ownership, Ownership];
   await first.require();
   await second.require();
   // The last check is less than 30 s old.
@@ -27,5 +32,45 @@ it('a server stops copying after a later server has taken the destination', asyn
     (error: unknown) => expect(error).toMatchObject({ code: 'backup-unavailable' }),
   );
   // Another thread of the same run.
-  await new Ownership(destination, 'second', () => nowMs).require();
+  await new Ownership(
+    destination,
+    'second',
+    () => nowMs,
+    () => false,
+  ).require();
 });
+
+it.each(['while a server copies', 'while it is stopped'])(
+  'a server refuses a destination that lost its contents %s, such as a folder that is not mounted',
+  async (when) => {
+    const destination = new MemoryDestination();
+    let nowMs = 0;
+    const running = new Ownership(
+      destination,
+      'run',
+      () => nowMs,
+      () => false,
+    );
+    await running.require();
+    const ownership =
+      when === 'while a server copies'
+        ? running
+        : new Ownership(
+            destination,
+            'next',
+            () => nowMs,
+            () => true,
+          );
+    const contents = [...destination.objects];
+    destination.objects.clear();
+    nowMs += 30_000;
+    for (const attempt of [() => ownership.require(), () => ownership.claim()])
+      await expect(attempt()).rejects.toMatchObject({
+        code: 'backup-unavailable',
+        fields: { problem: expect.stringContaining('server.json is missing') as string },
+      });
+    expect(destination.objects.size).toBe(0);
+    for (const [key, bytes] of contents) destination.objects.set(key, bytes);
+    await ownership.require();
+  },
+);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { pageSum } from '../sqlite/page-sums.ts';
-import { CopyRecord, type CopyFacts, type NewRecord } from './copy-record.ts';
+import { membersPath } from '../store/data-directory.ts';
+import { CopyRecord, readCopyFacts, type CopyFacts, type NewRecord } from './copy-record.ts';
 import type { Destination } from './destination.ts';
 import { copyKey, newGeneration, readCopyKey, readDeletedKey, sourcePrefix } from './object-names.ts';
 import { encodeSection, PAGES_PER_OBJECT, type Page, type SectionHeader } from './page-section.ts';
@@ -122,6 +123,7 @@ export class PageCopier {
   private async copyBase(source: PageSource, capture: Capture, reason: GenerationReason): Promise<boolean> {
     const record = CopyRecord.begin(this.options.databasePath);
     try {
+      record.keep();
       const finished = record.finish(await this.storeBase(source, capture, record));
       this.close();
       this.record = finished;
@@ -240,6 +242,17 @@ export class PageCopier {
 
 export function hashOfDestination({ name }: Destination): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 16);
+}
+
+/** Whether the server of a data directory has copied to the destination before: it always copies the members. */
+export function hasCopiedTo({
+  dataDir,
+  destination,
+}: {
+  readonly dataDir: string;
+  readonly destination: Destination;
+}): boolean {
+  return readCopyFacts(membersPath(dataDir))?.destination === hashOfDestination(destination);
 }
 
 /**

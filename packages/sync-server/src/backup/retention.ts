@@ -5,6 +5,34 @@ import { DATABASES } from './object-names.ts';
 /** A base that is still incomplete after this time will never be complete. */
 const UNFINISHED_MS = 7 * 86_400_000;
 
+/** Kept at the destination, so that it also limits a server that is restarted. */
+const CLOCK = 'retention.json';
+
+/** Far more than the time between two passes, so that a server that was stopped for weeks catches up in days. */
+const MAX_ADVANCE_MS = 86_400_000;
+
+/**
+ * Returns the present time for deletions: that of the server, but at most a day later than in the pass before. A clock
+ * that is far ahead thus deletes a day of history in a pass, not all of it. Null in the first pass, which deletes
+ * nothing.
+ */
+export async function advanceClock(destination: Destination, nowMs: number): Promise<number | null> {
+  const lastMs = readClock(await destination.get(CLOCK));
+  const trustedMs = lastMs === null ? nowMs : Math.min(nowMs, lastMs + MAX_ADVANCE_MS);
+  await destination.put(CLOCK, new TextEncoder().encode(JSON.stringify({ nowMs: trustedMs })));
+  return lastMs === null ? null : trustedMs;
+}
+
+function readClock(content: Uint8Array | null): number | null {
+  if (content === null) return null;
+  try {
+    const { nowMs } = JSON.parse(new TextDecoder().decode(content)) as { readonly nowMs?: unknown };
+    return typeof nowMs === 'number' ? nowMs : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Deletes the copies that no moment since `sinceMs` needs. Returns the number of deleted objects. */
 export async function deleteExpired(destination: Destination, sinceMs: number): Promise<number> {
   let deleted = 0;

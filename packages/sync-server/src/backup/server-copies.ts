@@ -7,12 +7,13 @@ import { errorFields, type Logger } from '../observe/log-line.ts';
 import { copyDatabase } from '../store/copy-database.ts';
 import { databasesDirectory, membersPath } from '../store/data-directory.ts';
 import { FORGOTTEN, incomingPath } from '../store/file-change.ts';
+import { schemaFileNames, schemasDirectory } from '../store/known-schemas.ts';
 import type { BackupState } from './backup-state.ts';
 import type { Destination } from './destination.ts';
 import { deletedKey, MEMBERS_SOURCE, SCHEMAS, sourceOfFile } from './object-names.ts';
 import { Ownership } from './owner.ts';
-import { PageCopier } from './page-copier.ts';
-import { deleteExpired } from './retention.ts';
+import { hasCopiedTo, PageCopier } from './page-copier.ts';
+import { advanceClock, deleteExpired } from './retention.ts';
 import { causeOf, RetryGate } from './retry-gate.ts';
 import { StillFile } from './still-file.ts';
 
@@ -45,6 +46,8 @@ export class ServerCopies {
   private readonly options: ServerCopiesOptions;
   private readonly ownership: Ownership;
   private readonly gate: RetryGate;
+  // A running server stores no further schema.
+  private hasCopiedSchemas = false;
   private readonly copiedSchemas = new Set<string>();
   private readonly timer: NodeJS.Timeout;
   private members: PageCopier | null = null;
@@ -60,7 +63,7 @@ export class ServerCopies {
 
   constructor(options: ServerCopiesOptions) {
     this.options = options;
-    this.ownership = new Ownership(options.destination, options.run, options.now);
+    this.ownership = new Ownership(options.destination, options.run, options.now, () => hasCopiedTo(options));
     this.gate = new RetryGate(options.now, () => undefined);
     this.retentionNextMs = options.now() + DELETIONS_INTERVAL_MS;
     this.timer = setInterval(() => void this.look(), options.intervalMs);
@@ -175,13 +178,14 @@ export class ServerCopies {
   }
 
   private async copySchemas(): Promise<void> {
-    const folder = join(this.options.dataDir, 'schemas');
-    const names = this.copiedSchemas.size === 0 ? await readdir(folder).catch(() => []) : [];
-    for (const name of names)
-      if (name.endsWith('.json')) {
-        await this.options.destination.put(SCHEMAS + name, await readFile(join(folder, name)));
+    if (this.hasCopiedSchemas) return;
+    const { dataDir, destination } = this.options;
+    for (const name of schemaFileNames(dataDir))
+      if (!this.copiedSchemas.has(name)) {
+        await destination.put(SCHEMAS + name, await readFile(join(schemasDirectory(dataDir), name)));
         this.copiedSchemas.add(name);
       }
+    this.hasCopiedSchemas = true;
   }
 
   /** Records deletions, so that a restore to a later moment does not restore the deleted databases. */
@@ -204,7 +208,10 @@ export class ServerCopies {
   private async deleteOld(): Promise<void> {
     const { destination, keepMs, log, now } = this.options;
     if (now() < this.retentionNextMs) return;
-    const objects = await deleteExpired(destination, now() - keepMs);
+    const nowMs = now();
+    const trustedMs = await advanceClock(destination, nowMs);
+    if (trustedMs !== null && trustedMs < nowMs) log('backup-expiry-delayed', { clockAheadMs: nowMs - trustedMs });
+    const objects = trustedMs === null ? 0 : await deleteExpired(destination, trustedMs - keepMs);
     this.retentionNextMs = now() + RETENTION_INTERVAL_MS;
     if (objects > 0) log('backup-expired', { objects });
   }

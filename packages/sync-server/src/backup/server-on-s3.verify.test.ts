@@ -85,6 +85,7 @@ describe.skipIf(problem !== null)(`a server on S3${problem === null ? '' : ` (sk
       key('db-still', 1, 'base', 0, 1),
     ];
     for (const one of [...expired, ...kept]) await destination.put(one, new Uint8Array(1));
+    await destination.put('retention.json', Buffer.from(JSON.stringify({ nowMs: 9 * HOUR_MS })));
     databasesDirectory(folder);
     new SqliteMembers(membersPath(folder)).close();
     mkdirSync(join(folder, 'incoming'), { recursive: true });

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
+import { syncPath } from './write-durably.ts';
 
 /*
  * The files in a server's data directory:
@@ -99,9 +100,13 @@ export function mayHaveCopies(path: string): boolean {
   return ['-copied', '-copied.new', '-unloaded'].some((suffix) => existsSync(path + suffix));
 }
 
-/** Records that the continuous backup has copies of a database, although this directory has no record of them. */
+/**
+ * Records durably that the continuous backup has copies of a database, although this directory has no record of them.
+ */
 export function noteCopies(path: string): void {
-  if (!mayHaveCopies(path)) writeFileSync(`${path}-copied.new`, '');
+  if (mayHaveCopies(path)) return;
+  writeFileSync(`${path}-copied.new`, '');
+  syncPath(dirname(path));
 }
 
 /**
