@@ -41,7 +41,8 @@ export function configurationPage() {
 
 Every setting of \`rockpool-server\` is a flag, an environment variable, or a member of the JSON file that \`--config FILE\` names. A flag wins over
 the environment, the environment over the file. The command reports all problems of an invalid configuration at once. Durations are a number and
-\`s\`, \`m\`, \`h\` or \`d\`. [Run the server](server.md) explains how the settings work together.
+\`s\`, \`m\`, \`h\` or \`d\`. [Run the server](server.md) explains how the settings work together. Other
+commands accept the file of the server, and ignore what only the server uses.
 
 ## \`rockpool-server\`
 
