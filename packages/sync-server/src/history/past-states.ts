@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
 import { holdLocks } from '../sqlite/beside-sqlite.ts';
 import { databaseFileName } from '../store/data-directory.ts';
+import { KeptThread } from '../store/kept-thread.ts';
 import type { PastMoment } from './past-moment.ts';
 import type { WrittenRowsRequest } from './written-rows.ts';
 import type { PastStateFacts } from './write-past-state.ts';
@@ -37,6 +37,7 @@ const MAX_WAITING = 32;
 export class PastStates {
   private readonly directory: string;
   private last: Promise<unknown> = Promise.resolve();
+  private readonly thread = new KeptThread<PastTask, PastAnswer>(new URL('./past-state-worker.ts', import.meta.url));
   // The databases of the requests that run or wait.
   private readonly waiting: string[] = [];
   private number = 0;
@@ -66,10 +67,11 @@ export class PastStates {
   async close(): Promise<void> {
     this.isClosed = true;
     await this.last;
+    await this.thread.close();
     this.removeFiles();
   }
 
-  private async inTurn(task: PastTask): Promise<PastAnswer> {
+  private async inTurn(task: PastTask): Promise<Exclude<PastAnswer, { readonly error: ErrorData }>> {
     const { waiting } = this;
     const ofDatabase = waiting.filter((from) => from === task.from).length;
     if (waiting.length >= MAX_WAITING || ofDatabase >= MAX_WAITING_OF_DATABASE) throw new RockpoolError('rate-limited');
@@ -77,11 +79,13 @@ export class PastStates {
     const done = this.last.then(() => {
       if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
       const release = holdLocks(task.from);
-      return runWorker(task).finally(release);
+      return this.thread.run(task).finally(release);
     });
     this.last = done.catch(() => undefined);
     try {
-      return await done;
+      const answer = await done;
+      if ('error' in answer) throw RockpoolError.fromData(answer.error);
+      return answer;
     } finally {
       waiting.splice(waiting.indexOf(task.from), 1);
     }
@@ -97,15 +101,3 @@ export class PastStates {
 
 /** The file name, compressed and uncompressed. */
 const PAST_FILE = /^db-.+\.sqlite\.\d+\.past\.gz(\.plain)?$/;
-
-function runWorker(workerData: PastTask): Promise<PastAnswer> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./past-state-worker.ts', import.meta.url), { workerData });
-    worker.once('message', (answer: PastAnswer) => {
-      if ('error' in answer) reject(RockpoolError.fromData(answer.error));
-      else resolve(answer);
-    });
-    worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`the worker that builds a past state exited with code ${code}`)));
-  });
-}

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { holdLocks } from '../sqlite/beside-sqlite.ts';
 import { databaseFileName } from '../store/data-directory.ts';
+import { KeptThread } from '../store/kept-thread.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
+import type { SnapshotTask } from './snapshot-worker.ts';
 import type { SnapshotFacts } from './write-snapshot.ts';
 
 /** A finished snapshot file. */
@@ -59,6 +60,9 @@ export class Snapshots {
   private readonly building = new Map<string, Promise<Snapshot>>();
   // One build at a time: a build takes a core, and the server should keep the others.
   private last: Promise<unknown> = Promise.resolve();
+  private readonly thread = new KeptThread<SnapshotTask, SnapshotFacts>(
+    new URL('./snapshot-worker.ts', import.meta.url),
+  );
   private number = 0;
 
   constructor({ dataDir, folder = 'snapshots', pathOf, requireIntact, rules }: SnapshotsOptions) {
@@ -103,6 +107,7 @@ export class Snapshots {
   /** Waits for builds under way, then removes the files. */
   async close(): Promise<void> {
     await Promise.allSettled(this.building.values());
+    await this.thread.close();
     this.removeFiles();
   }
 
@@ -131,7 +136,7 @@ export class Snapshots {
     const built = this.last.then(async () => {
       await this.requireIntact(databaseId);
       const release = holdLocks(from);
-      return runWorker(from, path).finally(release);
+      return this.thread.run({ from, to: path }).finally(release);
     });
     this.last = built.catch(() => undefined);
     const snapshot = { ...(await built), path, schemaHash };
@@ -149,15 +154,4 @@ const SNAPSHOT_FILE = /^db-.+\.sqlite\.\d+\.gz(\.plain)?$/;
 /** Includes the write-ahead log, which contains the rows of a database that was just filled. */
 function fileBytes(path: string): number {
   return ['', '-wal'].reduce((sum, suffix) => sum + (existsSync(path + suffix) ? statSync(path + suffix).size : 0), 0);
-}
-
-function runWorker(from: string, to: string): Promise<SnapshotFacts> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./snapshot-worker.ts', import.meta.url), { workerData: { from, to } });
-    worker.once('message', (facts: SnapshotFacts) => resolve(facts));
-    worker.once('error', reject);
-    worker.once('exit', (code) =>
-      reject(new Error(`the worker that was building the snapshot exited with code ${code}`)),
-    );
-  });
 }
