@@ -9,6 +9,7 @@ it('readers at every moment detect a checksum that accepts every record [CT-mome
   const { faults } = await readAtEveryMoment(
     await runStampedWriter([FIRST, 'checkpoint', SMALL, 'checkpoint', LARGE, SMALL]),
     1,
+    () => true,
   );
   expect([...faults]).not.toEqual([]);
 });

@@ -30,17 +30,24 @@ const PHASES: readonly Phase[] = ['opening', 'first-read', 'second-read'];
  * Runs the production code of a reader at every moment of a run of the production writer: the reader opens at every
  * moment of the run and makes two read transactions, and in one of the three phases the writer moves by any number of
  * steps before up to `moves` of the reads. Locks and signals have no effect here, so the results hold even if they are
- * lost.
+ * lost. Stops after the first reader with a fault that `isEnough` accepts; default: after the last reader.
  */
-export async function readAtEveryMoment({ calls, acknowledged }: StampedRun, moves: number): Promise<Findings> {
+export async function readAtEveryMoment(
+  { calls, acknowledged }: StampedRun,
+  moves: number,
+  isEnough: (fault: string) => boolean = () => false,
+): Promise<Findings> {
   const timeline = new CallTimeline(calls);
   const findings: Findings = { schedules: 0, reads: 0, revoked: 0, faults: new Set() };
   const first = timeline.steps.findIndex(({ callCount }) => callCount >= acknowledged[0]!.callCount) + 1;
   for (let start = first; start <= timeline.steps.length; start += 1) {
     for (const phase of PHASES) {
-      findings.schedules += await everySchedule(1_000_000, (choose) =>
-        readTwice(timeline, acknowledged, timeline.reader(choose, start), phase, moves, findings),
+      findings.schedules += await everySchedule(
+        1_000_000,
+        (choose) => readTwice(timeline, acknowledged, timeline.reader(choose, start), phase, moves, findings),
+        () => [...findings.faults].some(isEnough),
       );
+      if ([...findings.faults].some(isEnough)) return findings;
     }
   }
   return findings;

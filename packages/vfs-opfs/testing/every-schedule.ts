@@ -5,10 +5,14 @@ export type Choose = (count: number) => number;
 
 /**
  * Runs `run` once for every possible sequence of choices, depth first. Each run repeats the choices of the run before
- * up to the last one with an untried alternative. Returns the number of runs. Throws after `limit` runs, because the
- * result would then not cover every schedule.
+ * up to the last one with an untried alternative. Stops early once `isDone` returns true after a run. Returns the number
+ * of runs. Throws after `limit` runs, because the result would then not cover every schedule.
  */
-export async function everySchedule(limit: number, run: (choose: Choose) => Promise<void>): Promise<number> {
+export async function everySchedule(
+  limit: number,
+  run: (choose: Choose) => Promise<void>,
+  isDone: () => boolean = () => false,
+): Promise<number> {
   const schedule = new Schedule();
   let runs = 0;
   do {
@@ -16,7 +20,7 @@ export async function everySchedule(limit: number, run: (choose: Choose) => Prom
     runs += 1;
     schedule.rewind();
     await run((count) => schedule.choose(count));
-  } while (schedule.next());
+  } while (!isDone() && schedule.next());
   return runs;
 }
 

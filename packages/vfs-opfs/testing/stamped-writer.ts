@@ -111,7 +111,8 @@ function stampedPage(number: number, page: number, pageCount: number): Uint8Arra
 /** Returns the stamp of a page, or `undefined` when it is torn. */
 export function stampOf(page: Uint8Array): number | undefined {
   const words = new Uint32Array(page.buffer, page.byteOffset, page.length / 4);
-  const last = words.length - 1;
-  const isWhole = words.subarray(SQLITE_HEADER_BYTES / 4).every((word) => word === words[last]);
-  return isWhole ? words[last] : undefined;
+  const stamp = words[words.length - 1];
+  for (let index = SQLITE_HEADER_BYTES / 4; index < words.length; index += 1)
+    if (words[index] !== stamp) return undefined;
+  return stamp;
 }

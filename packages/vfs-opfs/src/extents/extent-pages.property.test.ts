@@ -31,7 +31,10 @@ function reading(snapshot: ExtentSnapshot): () => Uint8Array {
 }
 
 function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+  if (one.length !== other.length) return false;
+  // Hundreds of megabytes are compared: a loop takes a fifth of the time of `every`.
+  for (let index = 0; index < one.length; index += 1) if (one[index] !== other[index]) return false;
+  return true;
 }
 
 describe('pages in extents', () => {
