@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { ADMIN_TOKEN } from '#sync-server/testing/admin-client.ts';
@@ -10,13 +9,9 @@ import { DATABASE, TestServer } from '#sync-server/testing/test-server.ts';
 import { TEST_TABLES } from '#sync-server/testing/test-schema.ts';
 import { buildSchema } from '#shared/index.ts';
 import { atLevel } from '#kit/level.ts';
+import { seriousViolations } from '#kit/serious-violations.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { findChromium } from '../../scripts/find-chromium.mjs';
-
-// axe is a dependency of the demo. Its script runs unchanged in the page.
-const axe = createRequire(
-  createRequire(new URL('../../apps/demo-budget/package.json', import.meta.url)).resolve('@axe-core/playwright'),
-).resolve('axe-core/axe.min.js');
 
 const MARKUP = '<img src=x onerror="window.ran = true">';
 
@@ -329,14 +324,7 @@ it('the admin page has no serious accessibility defects and no sideways scrollin
         if (place === 'sign-in') await button('Sign out').click();
         const view = `${place} ${width} ${colorScheme}`;
         expect(await page.evaluate('document.documentElement.scrollWidth'), view).toBeLessThanOrEqual(width);
-        await page.evaluate(readFileSync(axe, 'utf8'));
-        const { violations } = (await page.evaluate('axe.run()')) as {
-          violations: { id: string; impact: string; nodes: { target: string[] }[] }[];
-        };
-        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-        expect(
-          serious.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${view}: ${id}: ${target.join()}`)),
-        ).toEqual([]);
+        expect(await seriousViolations(page), view).toEqual([]);
       }
     }
 });

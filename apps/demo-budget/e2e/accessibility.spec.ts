@@ -1,5 +1,5 @@
-import AxeBuilder from '@axe-core/playwright';
 import type { Locator, Page } from 'playwright/test';
+import { seriousViolations } from '../../../tests/kit/serious-violations.ts';
 import { pages, type Page as PageName } from '../src/shell/navigation.ts';
 import { refusedStorage } from './harness/storage-faults.ts';
 import { isThorough } from './harness/level.ts';
@@ -9,23 +9,6 @@ import { chooseFile, importPreviewed, samples } from './steps/import.ts';
 import { expectNoSidewaysScroll, expectNothingClipped } from './steps/layout.ts';
 import { goTo } from './steps/navigation.ts';
 import { invite } from './steps/share.ts';
-
-/**
- * Collects axe violations of impact "serious" or worse, each with its element, so that a failure message is actionable.
- */
-async function seriousViolations(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page })
-    // Limiting the results to violations saves computing the selectors of passing elements. Legacy mode keeps axe from
-    // opening a second tab, which would merge the results of cross-origin frames.
-    .options({ resultTypes: ['violations'] })
-    .setLegacyMode()
-    .analyze();
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ''}`),
-    );
-}
 
 /** An element that shows each page has loaded. A page missing from this list does not compile. */
 const landmarks: Readonly<Record<PageName, (page: Page) => Locator>> = {

@@ -24,6 +24,17 @@ export async function expectCellsInside(table: Locator): Promise<void> {
 export async function expectNothingClipped(page: Page, name: string): Promise<void> {
   const clipped = await page.evaluate(() => {
     const found: string[] = [];
+    // Most elements are around many texts.
+    const known = new Map<Element, { readonly clips: 'nothing' | 'some' | 'deliberately'; readonly box: DOMRect }>();
+    const clippingOf = (element: Element) => {
+      const { overflowX, textOverflow } = getComputedStyle(element);
+      const box = element.getBoundingClientRect();
+      // An element of one pixel holds text for screen readers.
+      const isDeliberate = textOverflow === 'ellipsis' || box.width <= 1 || box.height <= 1;
+      const isOpen = isDeliberate || overflowX === 'auto' || overflowX === 'scroll';
+      const clips = isOpen ? 'deliberately' : overflowX === 'visible' ? 'nothing' : 'some';
+      return { clips, box } as const;
+    };
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
       const range = document.createRange();
@@ -31,12 +42,10 @@ export async function expectNothingClipped(page: Page, name: string): Promise<vo
       const { left, right, width } = range.getBoundingClientRect();
       if (width === 0 || text.textContent?.trim() === '') continue;
       for (let around = text.parentElement; around !== null; around = around.parentElement) {
-        const { overflowX, textOverflow } = getComputedStyle(around);
-        const box = around.getBoundingClientRect();
-        // An element of one pixel holds text for screen readers.
-        const isDeliberate = textOverflow === 'ellipsis' || box.width <= 1 || box.height <= 1;
-        if (isDeliberate || overflowX === 'auto' || overflowX === 'scroll') break;
-        if (overflowX === 'visible') continue;
+        const { clips, box } = known.get(around) ?? clippingOf(around);
+        known.set(around, { clips, box });
+        if (clips === 'deliberately') break;
+        if (clips === 'nothing') continue;
         if (right > box.right + 1 || left < box.left - 1) found.push(`“${text.textContent}” in .${around.className}`);
       }
     }
