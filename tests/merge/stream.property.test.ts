@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '#kit/level.ts';
 import { buildSchema, RockpoolError, type Delivery } from '#shared/index.ts';
 import { testTable } from '#client/testing/worker/table-schema.ts';
 import { LiveDatabase } from '#sync-server/database/live-database.ts';
@@ -183,7 +184,7 @@ describe('the stream', () => {
           world.close();
         }
       }),
-      { numRuns: 100 },
+      { numRuns: atLevel({ test: 40, verify: 100 }) },
     );
   });
 });

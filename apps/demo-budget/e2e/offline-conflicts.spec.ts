@@ -16,10 +16,11 @@ const yearMs = 365 * 24 * 3_600_000;
  */
 const clearlyLaterMs = 1_000;
 
+// `npm test` leaves equal clocks to the other tests of two people.
 for (const clock of [
-  { words: 'with equal clocks', aheadMs: 0, firstBack: 'anna' },
-  { words: 'with one clock a year ahead', aheadMs: yearMs, firstBack: 'ben' },
-] as const) {
+  ...(isThorough ? [{ words: 'with equal clocks', aheadMs: 0, firstBack: 'anna' } as const] : []),
+  { words: 'with one clock a year ahead', aheadMs: yearMs, firstBack: 'ben' } as const,
+]) {
   for (const firstBack of isThorough ? (['anna', 'ben'] as const) : [clock.firstBack]) {
     test(`offline edits merge by cell, and in the same cell the later one wins, ${clock.words}, ${firstBack} reconnects first`, async ({
       newPerson,
@@ -64,12 +65,14 @@ for (const clock of [
       }
       // The worker compares its own clock with the server's, so this also proves that the worker's clock was shifted.
       await openSyncPage(anna.page);
-      await expect(anna.page.getByText(/This device’s clock is .* ahead/)).toBeVisible({ visible: clock.aheadMs > 0 });
+      const warning = /This device’s clock is .* (ahead|behind)/;
+      await expect(anna.page.getByText(warning)).toBeVisible({ visible: clock.aheadMs > 0 });
       for (const [{ page }, lostHere, lostThere] of [
         [anna, 'Anna came first', 'Ben came first'],
         [ben, 'Ben came first', 'Anna came first'],
       ] as const) {
         await openSyncPage(page);
+        if (page === ben.page) await expect(page.getByText(warning)).toBeHidden();
         await expect(conflicts(page)).toHaveCount(2);
         await expect(conflictOf(page, lostHere)).toContainText(
           `from another device replaced ${lostHere} from this device`,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
+import { atLevel } from '../../../tests/kit/level.ts';
 import { openStorage } from './open-storage.ts';
 import type { Role, Storage } from './storage.ts';
 import { SMALL_TUNING } from '../testing/crash-workload.ts';
@@ -228,6 +229,6 @@ it('readers see exactly one commit, the latest, whatever the writer and its log 
       for (const next of steps) await model.take(next);
       await model.finish();
     }),
-    { numRuns: 150 },
+    { numRuns: atLevel({ test: 60, verify: 150 }) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { json, RICH_PATHS, richJson } from '../../testing/json-arbitraries.ts';
 import { PathRule } from './document-rule.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
@@ -48,7 +49,7 @@ describe.each([
           expect(text(doc)).toBe(canonicalJson(value));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: atLevel({ test: 100, verify: 300 }) },
     );
   });
 
@@ -75,7 +76,7 @@ describe.each([
         write(a, next, rule);
         expect(text(a)).toBe(canonicalJson(next));
       }),
-      { numRuns: 300 },
+      { numRuns: atLevel({ test: 100, verify: 300 }) },
     );
   });
 });

@@ -4,6 +4,7 @@ import { encodeMessage, MAX_FRAME_BYTES, MAX_HELLO_BYTES, messageToFrames, SILEN
 import { clientMessage } from '@rockpool/shared/testing';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
@@ -43,7 +44,7 @@ describe('frames that are noise', () => {
         expect(reason).toMatch(/^(frame-.*|protocol-version)$/);
       }),
       // A hello of version 0.
-      { numRuns: 150, examples: [[Uint8Array.from([0, 1, 0])]] },
+      { numRuns: atLevel({ test: 50, verify: 150 }), examples: [[Uint8Array.from([0, 1, 0])]] },
     );
     await expectServerServes();
   });
@@ -72,7 +73,7 @@ describe('frames that are noise', () => {
           );
         },
       ),
-      { numRuns: 250 },
+      { numRuns: atLevel({ test: 100, verify: 250 }) },
     );
     await expectServerServes();
   });

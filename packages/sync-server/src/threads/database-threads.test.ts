@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { ADMIN_TOKEN, askAdmin } from '../../testing/admin-client.ts';
 import { insert } from '../../testing/changeset.ts';
@@ -115,7 +116,8 @@ it('threads keep a drained database closed when its thread is replaced', async (
 it('a server with threads answers /health while a thread is busy', async () => {
   await start();
   const writer = await server.open(undefined, { databaseId: HERE });
-  writer.site.write(Array.from({ length: 60_000 }, (_, i) => insert('accounts', `k${i}`, { name: `${i}` })));
+  const rowCount = atLevel({ test: 20_000, verify: 60_000 });
+  writer.site.write(Array.from({ length: rowCount }, (_, i) => insert('accounts', `k${i}`, { name: `${i}` })));
   writer.push();
   let answers = 0;
   const decided = writer.decided(1).then(() => 'decided');

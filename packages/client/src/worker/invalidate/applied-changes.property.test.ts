@@ -1,6 +1,7 @@
 import { buildSchema, RockpoolError, type CellValue, type ChangeGroup } from '@rockpool/shared';
 import fc, { type Arbitrary } from 'fast-check';
 import { expect, it } from 'vitest';
+import { atLevel } from '../../../../../tests/kit/level.ts';
 import { mayAffect, type TouchedTables } from '../../rpc/query-dependencies.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
@@ -53,6 +54,7 @@ const STEPS: Arbitrary<Step> = fc.record({
 });
 
 it('the reported changes of deliveries affect every query whose result they change', () => {
+  const numRuns = atLevel({ test: 60, verify: 150 });
   let skipped = 0;
   fc.assert(
     fc.property(
@@ -113,9 +115,9 @@ it('the reported changes of deliveries affect every query whose result they chan
         database.close();
       },
     ),
-    { numRuns: 150 },
+    { numRuns },
   );
-  expect(skipped).toBeGreaterThan(150);
+  expect(skipped).toBeGreaterThan(numRuns);
 });
 
 it.each([

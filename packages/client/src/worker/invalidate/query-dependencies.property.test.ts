@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../../tests/kit/level.ts';
 import { dependenciesAfter, mayAffect, type QueryDependencies } from '../../rpc/query-dependencies.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
@@ -8,6 +9,7 @@ import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 describe('the dependencies of a query', () => {
   it('match every commit that changed the result', () => {
+    const numRuns = atLevel({ test: 100, verify: 300 });
     let skipped = 0;
     fc.assert(
       fc.property(
@@ -44,9 +46,9 @@ describe('the dependencies of a query', () => {
           database.close();
         },
       ),
-      { numRuns: 300 },
+      { numRuns },
     );
-    expect(skipped).toBeGreaterThan(300);
+    expect(skipped).toBeGreaterThan(numRuns);
   });
 
   it('name the one value by which the query finds rows, if there is one', () => {

@@ -1,6 +1,7 @@
 import { buildSchema, RockpoolError, type ChangeGroup } from '@rockpool/shared';
 import fc, { type Arbitrary } from 'fast-check';
 import { expect, it } from 'vitest';
+import { atLevel } from '../../../../../tests/kit/level.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { admitted, testDelivery, testGroup, testSync } from '../../../testing/worker/sync-steps.ts';
@@ -186,7 +187,7 @@ it('a search index equals an index rebuilt from the rows after writes, deliverie
       }
       database.close();
     }),
-    { numRuns: 300 },
+    { numRuns: atLevel({ test: 100, verify: 300 }) },
   );
 });
 
