@@ -65,5 +65,6 @@ export async function copiedBy(server: ServerProcess): Promise<void> {
 /** Resolves once another object is stored. */
 async function objectStored(server: ServerProcess): Promise<void> {
   const before = (await server.metrics()).get(OBJECTS) ?? 0;
-  while (((await server.metrics()).get(OBJECTS) ?? 0) === before) await new Promise((resolve) => setImmediate(resolve));
+  while (((await server.metrics()).get(OBJECTS) ?? 0) === before)
+    await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,23 +19,37 @@ import { TEST_SCHEMA } from './test-schema.ts';
 export const TEST_SECRET = 'c0ffee-0123456789-abcdefghijklmnop';
 export const DATABASE = 'household';
 
+interface Parts {
+  readonly sync: SyncServer;
+  readonly http: Server;
+  readonly events: TestServer['events'];
+  readonly lines: EventEmitter;
+}
+
 /** A server on a real port with real files. */
 export class TestServer {
   readonly dataDir: string;
   readonly sync: SyncServer;
   readonly events: { readonly event: string; readonly fields: object }[];
   private readonly http: Server;
+  /** Emits the name of each logged event. */
+  private readonly lines: EventEmitter;
 
-  private constructor(dataDir: string, sync: SyncServer, http: Server, events: TestServer['events']) {
+  private constructor(dataDir: string, { sync, http, events, lines }: Parts) {
     this.dataDir = dataDir;
     this.sync = sync;
     this.http = http;
     this.events = events;
+    this.lines = lines;
   }
 
   static async start(dataDir: string, options: Partial<SyncServerOptions> = {}): Promise<TestServer> {
     const events: TestServer['events'] = [];
-    const log: SyncServerOptions['log'] = (event, fields) => void events.push({ event, fields });
+    const lines = new EventEmitter();
+    const log: SyncServerOptions['log'] = (event, fields) => {
+      events.push({ event, fields });
+      lines.emit(`logged ${event}`);
+    };
     // A test client sends nothing while its test waits for something else, which takes a long time on a busy machine.
     const limits = { silenceLimitMs: Infinity, ...options.limits };
     const sync = createSyncServer({ dataDir, schema: TEST_SCHEMA, secret: TEST_SECRET, log, ...options, limits });
@@ -43,7 +58,7 @@ export class TestServer {
     const http = createAdaptorServer({ fetch: app.route('/sync', sync.app).route('/', sync.app).fetch }) as Server;
     sync.attach(http);
     await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
-    return new TestServer(dataDir, sync, http, events);
+    return new TestServer(dataDir, { sync, http, events, lines });
   }
 
   get host(): string {
@@ -79,7 +94,7 @@ export class TestServer {
 
   /** Resolves once the server has logged the event. */
   async logged(event: string): Promise<void> {
-    while (!this.events.some((logged) => logged.event === event)) await new Promise((resolve) => setImmediate(resolve));
+    if (!this.events.some((logged) => logged.event === event)) await once(this.lines, `logged ${event}`);
   }
 
   /** Reads the database file while the server runs, like a backend would; with PostgreSQL the server's working copy. */
