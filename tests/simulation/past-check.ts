@@ -5,7 +5,7 @@ import type { StoredTable } from '#sync-server/sqlite/stored-table.ts';
 import type { DatabaseFile } from '#sync-server/store/database-file.ts';
 import { contentOf } from './checks.ts';
 import { householdSchema } from './household-schema.ts';
-import { readTables, type TableTexts } from './oracle/tables.ts';
+import type { TableTexts } from './oracle/tables.ts';
 import type { Random } from './random.ts';
 import type { Variant } from './variant.ts';
 
@@ -53,8 +53,7 @@ export class PastCheck {
     this.count = count;
   }
 
-  onCommit(file: DatabaseFile, logHash: string, content: ReadonlyMap<string, string>): void {
-    const tables = readTables((text) => (file.sql.get(text)?.[0] ?? null) as string | null);
+  onCommit(file: DatabaseFile, logHash: string, content: ReadonlyMap<string, string>, tables: TableTexts): void {
     this.recorded.push({ watermark: file.log.watermark, logHash, content, tables });
     // Checks an older state every `EVERY` commits.
     if (++this.commits % EVERY === 0) this.check(file, this.recorded[(this.commits * 7) % this.recorded.length]);

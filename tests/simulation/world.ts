@@ -13,6 +13,7 @@ import { Model } from './model.ts';
 import { Network } from './network.ts';
 import { Oracle } from './oracle/oracle.ts';
 import { RecordedWrites } from './oracle/recorded-writes.ts';
+import { readTables } from './oracle/tables.ts';
 import { keepsHistory, PastCheck, withHistory } from './past-check.ts';
 import { Random } from './random.ts';
 import { ServerHost } from './server-host.ts';
@@ -350,13 +351,14 @@ export class World {
     const fault = serverFault((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
     if (fault !== null) this.fault(`the server has ${fault}`);
     const { id, startedAt } = live.file.logEpoch;
-    this.oracle.onCommit(live.file.sql, { id: hex(id), startedAt });
+    const texts = readTables((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
+    this.oracle.onCommit(live.file.sql, { id: hex(id), startedAt }, texts);
     // A clock that is a year ahead must not make a write newer than its arrival.
     const newestMs = Number(live.file.sql.get('SELECT max(stamp_us) / 1000 FROM rockpool_log')?.[0] ?? 0);
     if (newestMs > this.time.nowMs) this.fault(`the server has a stamp of ${newestMs}, which is in the future`);
     const contents = this.serverContents();
     this.contents.set(this.logHash, contents);
-    this.past?.onCommit(live.file, this.logHash, contents.get('newer') ?? new Map());
+    this.past?.onCommit(live.file, this.logHash, contents.get('newer') ?? new Map(), texts);
     this.note(`server at ${watermark}`);
   }
 

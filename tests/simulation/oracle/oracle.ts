@@ -23,7 +23,6 @@ import {
   NULL,
   ORACLE_TABLES,
   parseLine,
-  readTables,
   rowNameOf,
   tableOf,
   toLine,
@@ -76,6 +75,8 @@ export class Oracle {
   private rejected = new Set<string>();
   /** The watermarks of transactions that have taken effect, by their first write. */
   private effective = new Map<object, number>();
+  /** The rows of the server at the last comparison. */
+  private compared: TableTexts = new Map();
 
   /** The log epoch of the last judged commit. */
   private epoch = '';
@@ -88,14 +89,17 @@ export class Oracle {
     this.options = options;
   }
 
-  /** Called after each commit of the server. */
-  onCommit(sql: SqliteFile, { id: epoch, startedAt }: { readonly id: string; readonly startedAt: number }): void {
+  /** Called after each commit of the server, with its rows. */
+  onCommit(
+    sql: SqliteFile,
+    { id: epoch, startedAt }: { readonly id: string; readonly startedAt: number },
+    texts: TableTexts,
+  ): void {
     this.startedAt = startedAt;
     const from = this.rewind(sql);
     const log = logAfter(sql, from);
     const last = log.at(-1);
     if (last === undefined) return;
-    const texts = readTables((query) => (sql.get(query)?.[0] ?? null) as string | null);
     const marks = marksOf(texts);
     const rejected = newRejections(sql, this.rejected);
     const unexplained = new Map(rejected.map((one) => [`${one.site} ${one.sequence}`, one]));
@@ -250,10 +254,14 @@ export class Oracle {
   }
 
   private compareRows(texts: TableTexts, watermark: number, findings: Findings): void {
+    const touched = this.states.takeTouched();
+    const isOpen = findings.isBlind || findings.open.size > 0;
     for (const table of ORACLE_TABLES.values()) {
+      const text = texts.get(table.name) ?? '';
+      // Neither the rows nor what the oracle expects of them have changed since they were equal.
+      if (!isOpen && !touched.has(table.name) && this.compared.get(table.name) === text) continue;
       const found = new Map<string, string>();
-      for (const line of linesOf(texts.get(table.name) ?? ''))
-        found.set(rowNameOf(table, parseLine(table, line).key), line);
+      for (const line of linesOf(text)) found.set(rowNameOf(table, parseLine(table, line).key), line);
       for (const row of new Set([...found.keys(), ...this.states.of(table.name)])) {
         const line = found.get(row);
         const state = this.states.get(row);
@@ -274,6 +282,9 @@ export class Oracle {
           );
       }
     }
+    this.compared = texts;
+    // What was taken over above equals the rows.
+    this.states.takeTouched();
   }
 
   /** Takes over documents without judging them: page-items.ts judges their content. */

@@ -6,6 +6,7 @@ export class RowStates {
   private readonly rows = new Map<string, Row>();
   private readonly byTable = new Map<string, Set<string>>();
   private undo: (() => void)[] = [];
+  private touched = new Set<string>();
 
   get(row: string): Row | undefined {
     return this.rows.get(row);
@@ -26,6 +27,13 @@ export class RowStates {
     return this.rows;
   }
 
+  /** Returns the tables in which a row has changed since the last call. */
+  takeTouched(): ReadonlySet<string> {
+    const { touched } = this;
+    this.touched = new Set();
+    return touched;
+  }
+
   /** Returns a function that reverts all changes since the last call. */
   takeUndo(): () => void {
     const undo = this.undo;
@@ -40,6 +48,7 @@ export class RowStates {
     const { name } = tableOf(row);
     const ofTable = this.byTable.get(name) ?? new Set();
     this.byTable.set(name, ofTable);
+    this.touched.add(name);
     if (state === undefined) {
       this.rows.delete(row);
       ofTable.delete(row);
