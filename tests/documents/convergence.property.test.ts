@@ -307,7 +307,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     b.write("UPDATE page SET content = json_set(content, '$.body', ?, '$.by', 'ben')", `${plain}at noon`);
     const ids = new Set<string>();
     for (let n = 0; ids.size < 3; n++) {
-      // Characters in many places, and without them again: what remains of them stays in the document.
+      // Inserts characters in many places and deletes them again: Yjs keeps a trace of each in the document.
       const body = n % 2 === 0 ? plain.replaceAll(/./g, (character) => `${character}${n % 7}`) : plain;
       a.write("UPDATE page SET content = json_set(content, '$.body', ?)", body);
       await a.meet();

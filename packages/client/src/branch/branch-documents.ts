@@ -30,8 +30,8 @@ export interface MergedText {
 }
 
 /**
- * Applies the changes from `base` to `ours` to `theirs`. If a place that they change is gone, or of another kind, the
- * text is `ours`.
+ * Applies the changes between `base` and `ours` to `theirs`. If a place that they change is gone or is of a different
+ * kind, the result is `ours`.
  */
 export function mergeDocuments(base: string, ours: string, theirs: string, rule: DocumentRule): MergedText {
   const path = PathRule.root(rule);

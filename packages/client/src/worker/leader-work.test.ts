@@ -60,7 +60,7 @@ it('the work of a leader sends nothing before the medium has stored the earlier 
   expect(frames).toHaveLength(1);
 });
 
-it('the work of a leader waits with the next attempt if the medium has undone a delivery', async () => {
+it('the work of a leader delays the next attempt if the medium has undone a delivery', async () => {
   const { work, statuses } = startWork(() => Promise.resolve());
   await settle();
   expect(statuses.at(-1)?.state).toBe('connecting');

@@ -332,8 +332,8 @@ function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[],
 }
 
 /**
- * Applies the change from `from` to `to` to the JSON text `onto`, except at places where `onto` has another value than
- * `from`.
+ * Applies the change from `from` to `to` to the JSON text `onto`, except at places where the values in `onto` and
+ * `from` differ.
  */
 export function mergeJsonTexts(from: string, to: string, onto: string, rule: DocumentRule): string {
   const root = PathRule.root(rule);

@@ -59,8 +59,8 @@ function newState(table: StoredTable, columnId: number, text: string): CellValue
 }
 
 /**
- * The text of a document as devices receive it, which is canonical JSON. The app's column may have another form, in
- * which it was stored before it had a document rule. Text that is not a document stays as it is.
+ * The text of a document as devices receive it, which is canonical JSON. The app's column may have a different form if
+ * the value was stored before the column had a document rule. Text that is not a document stays as it is.
  */
 export function deliveredText(sql: SqliteFile, place: DocumentPlace, text: CellValue): CellValue {
   const rule = place.table.documents.get(place.columnId);

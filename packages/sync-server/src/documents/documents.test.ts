@@ -325,7 +325,7 @@ describe('an edit of a document that the server does not have', () => {
     expect(tested.server.query('SELECT path FROM rockpool_conflict')).toEqual([]);
   });
 
-  it('is rejected if its author has seen the present one, and built it by another rule', async () => {
+  it('is rejected if its author has seen the current document, but has built it by a different rule', async () => {
     const [a] = await two('{"body":"tide"}');
     a.state = createDocument(json('{"body":"tide"}'), { ...RULE, text: [] });
     const edit = a.edit('{"body":"low tide"}');

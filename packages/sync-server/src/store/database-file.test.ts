@@ -87,7 +87,7 @@ describe('opening a database file', () => {
 });
 
 describe('opening a database file with a different schema', () => {
-  it('rejects a schema in which a column becomes a document although rows have other values in it, and changes nothing', () => {
+  it('rejects a schema that makes a column a document if rows have values in it that are not documents, and changes nothing', () => {
     open(TEST_SCHEMA);
     const insert = (id: string, note: string): unknown =>
       query(`INSERT INTO entries (id, amount, note) VALUES ('${id}', 1, '${note}') RETURNING id`);

@@ -96,7 +96,7 @@ describe('a long log', () => {
   });
 });
 
-it('a log gives back the space of a huge transaction once its segments are used again', async () => {
+it('a log releases the space of a huge transaction once its segments are used again', async () => {
   const disk = new SimulatedDisk();
   const tuning = { checkpointAfterBytes: CHECKPOINT_AFTER_BYTES, segmentGrowthBytes: CHECKPOINT_AFTER_BYTES };
   const logFileBytes = (): number[] =>

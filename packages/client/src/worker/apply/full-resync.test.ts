@@ -340,7 +340,7 @@ describe('a full resync', () => {
 });
 
 describe('a masked pending write', () => {
-  it('is listed with the reason of the server once the server has rejected it', () => {
+  it('is listed with the server’s reason once the server has rejected it', () => {
     const { database, sync } = atFive();
     const reasons = (): unknown =>
       database.rejected.list().map(({ changeset, error }) => [changeset.sequence, error.code]);

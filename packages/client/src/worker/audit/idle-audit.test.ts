@@ -138,7 +138,7 @@ function answerDiffering(): void {
   }
 }
 
-it('an idle audit counts its repairs from the last comparison without differences, and again from each connection on', () => {
+it('an idle audit counts its repairs since the last comparison without differences, and starts again with each connection', () => {
   audit.start();
   for (const waitMs of [TIMES.quietMs, TIMES.intervalMs]) {
     vi.advanceTimersByTime(waitMs + 1_000);

@@ -52,7 +52,7 @@ it('strict writes that wait together share one flush, and none is acknowledged b
   await opened.close({ handsOver: false });
 });
 
-it('closing first ends the flush for which writes wait', async () => {
+it('closing first completes the flush that writes wait for', async () => {
   const opened = await openStrict(new SimulatedDisk());
   const written = write(opened, 'a');
   await opened.close({ handsOver: false });

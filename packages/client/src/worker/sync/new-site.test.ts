@@ -71,7 +71,7 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
-  it('names the tables whose rows leave, for live queries', () => {
+  it('names the tables from which rows are removed, for live queries', () => {
     const database = openInMemory();
     const touched: string[] = [];
     const sync = testSync(
