@@ -47,6 +47,7 @@ export default defineConfig({
           page('Drizzle', '/guides/drizzle'),
           page('History', '/guides/history'),
           page('Testing an app', '/guides/testing'),
+          page('From development to production', '/guides/production'),
         ],
       },
       {

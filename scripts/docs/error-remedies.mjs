@@ -11,7 +11,7 @@ export const ERROR_GROUPS = [
         'Reads work and sync continues; every write rejects. Deploy a bundle that knows the newer schema. `table`, `column` and `problem` name the difference.',
       'client-closed': 'Do not use a client after `close()` or `leave()`. Create a new one.',
       'code-unloadable':
-        'Repeat the call when the device is online; `part` names what is missing. If it fails again, a deploy removed the files of this bundle: reload the page.',
+        'Repeat the call when the device is online; `part` names what is missing. If it fails again, a deploy removed the files of this bundle: reload the page. For the part `sqlite`, `problem` is the browser’s message: the `.wasm` file is missing, or a [Content-Security-Policy](guides/production.md#content-security-policy) forbids WebAssembly.',
       'config-invalid':
         'Correct every problem that `problems` lists, one per line: in the options of `createClient` or the settings of the server.',
       'database-mismatch':
@@ -60,7 +60,8 @@ export const ERROR_GROUPS = [
       'query-invalid': 'Correct the statement. The message has SQLite’s reason.',
       'sql-forbidden': 'See `problem`; the [client guide](guides/client.md#statements) lists what is not allowed.',
       'sql-read-only': 'Use `execute`, `batch` or `transaction` to write.',
-      'transaction-ended': 'Await every statement before the body of the transaction returns.',
+      'transaction-ended':
+        'Await every statement before the body of the transaction returns. On the server, the body must not be asynchronous: await before the transaction what it needs.',
       'transaction-lost': 'Run the transaction again.',
       'transaction-timeout':
         'Keep network calls and user input out of the transaction, or raise `timeoutMs` (8 s at most).',

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -42,6 +42,10 @@ afterAll(async () => {
   await browser.close();
 });
 
+const guide = readFileSync(new URL('../../docs/guides/production.md', import.meta.url), 'utf8');
+/** The policy of the guide. */
+const policy = /^Content-Security-Policy: (.+)$/m.exec(guide)?.[1] ?? '';
+
 /** The page's output once the client works. */
 async function bodyAt(url: string): Promise<string> {
   const page = await browser.newPage();
@@ -75,7 +79,9 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
     const assets = readdirSync(join(outDir, 'assets'));
     expect(assets.filter((name) => name.endsWith('.wasm'))).toHaveLength(1);
     expect(assets.some((name) => name.startsWith('entry') && name.endsWith('.js'))).toBe(true);
+    const headers = new Headers();
     const server = createHttpServer((request, response) => {
+      response.setHeaders(headers);
       const path = request.url === '/' ? '/index.html' : (request.url ?? '');
       readFile(join(outDir, path)).then(
         (body) => response.setHeader('content-type', TYPES[extname(path)] ?? 'application/octet-stream').end(body),
@@ -84,11 +90,23 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, resolve));
     try {
-      expect(await bodyAt(`http://localhost:${(server.address() as AddressInfo).port}/`)).toBe('buy milk');
+      const address = `http://localhost:${(server.address() as AddressInfo).port}`;
+      expect(await bodyAt(`${address}/`)).toBe('buy milk');
+      headers.set('content-security-policy', policy);
+      expect(await bodyAt(`${address}/`)).toBe('buy milk');
+      headers.set('content-security-policy', policy.replace(" 'wasm-unsafe-eval'", ''));
+      const refused = 'Part of the app’s code could not be loaded. (part=sqlite, problem=';
+      const blocked = await errorAt(`${address}/`);
+      expect(blocked).toContain(refused);
+      expect(blocked).toMatch(/content.security.policy/i);
+      headers.delete('content-security-policy');
+      const wasm = assets.find((name) => name.endsWith('.wasm')) ?? '';
+      renameSync(join(outDir, 'assets', wasm), join(outDir, wasm));
+      expect(await errorAt(`${address}/`)).toContain(refused);
+      renameSync(join(outDir, wasm), join(outDir, 'assets', wasm));
       // Simulates a bundler that does not know the expression, or a deployment that lacks a file.
       const entry = assets.find((name) => name.startsWith('entry') && name.endsWith('.js')) ?? '';
       rmSync(join(outDir, 'assets', entry));
-      const address = `http://localhost:${(server.address() as AddressInfo).port}`;
       expect(await errorAt(`${address}/`)).toContain(
         `The worker script could not be loaded. (url=${address}/assets/${entry}, problem=no script found at this address, status=404`,
       );

@@ -13,7 +13,8 @@ import { connectWorker } from './tab/worker-connection.ts';
  * - `config-invalid`: the options have problems
  * - `worker-unavailable`: there are no web workers, as in Node, where `createClient` of `@rockpool/client/node` works
  * - `worker-unloadable`: the worker's script failed to load; the fields name its address and, if known, the reason
- * - `code-unloadable`: a file with code for this database failed to load; `part` names it
+ * - `code-unloadable`: a file with code for this database failed to load; `part` names it. For `sqlite`, `problem` is
+ *   the browser's message, for example that a Content-Security-Policy forbids WebAssembly
  * - `opening-stalled`: the browser, or the server of the app's code, does not respond; `stage` names it
  * - `storage-unsupported`: the browser lacks what `persistence` needs; the fields name it
  * - `storage-ephemeral`: this window discards what it stores, as private windows do; only `persistence: 'memory'` works

@@ -42,9 +42,10 @@ export type { RowKey } from './rpc/row-key.ts';
 export type { ChangeStage, ChangeSyncState, RowSyncState } from './rpc/row-sync-state.ts';
 export type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 export type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
-export type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
+export type { SnapshotProgress } from './rpc/snapshot-progress.ts';
+export type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, SyncWait, TabRole, WaitStage } from './rpc/sync-status.ts';
 export type { TransportName } from './rpc/transport.ts';
-export type { RichText } from '@rockpool/shared/document';
+export type { DocumentPath, PathStep, RichText, Run } from '@rockpool/shared/document';
 export { createClient } from './create-client.ts';
 export {
   backupDatabase,

@@ -15,13 +15,13 @@ it('the test of docs/server.md runs the same lines as its code blocks', () => {
   const blocks = [...textOf('../../../docs/server.md').matchAll(/```ts\n(.*?)```\n/gs)]
     .map(([, block]) => block as string)
     .filter((block) => block.includes('sync'));
-  expect(blocks).toHaveLength(3);
+  expect(blocks).toHaveLength(4);
   for (const line of blocks.join('').split('\n')) expect(code).toContain(withoutSpace(line));
 });
 
 it('the server does what docs/server.md says', async () => {
   const folder = temporaryFolder();
-  const { sync, http, updates, refusal } = await runServerGuide({
+  const { sync, http, updates, refusal, code, members } = await runServerGuide({
     dataDir: folder,
     schema: TEST_SCHEMA,
     secret: TEST_SECRET,
@@ -32,6 +32,9 @@ it('the server does what docs/server.md says', async () => {
       { table: 'accounts', kind: 'insert', key: { id: 'a' }, values: { name: 'from the server' } },
     ]);
     expect(refusal).toContain('no credit in my-budget');
+    expect(members).toEqual([{ principal: 'ann', role: 'owner' }]);
+    expect(await sync.members.invitations('my-budget')).toHaveLength(1);
+    expect(code.length).toBeGreaterThan(40);
   } finally {
     await sync.close();
     http.closeAllConnections();

@@ -7,7 +7,7 @@ import type { ChangesetToValidate } from './admission/validate.ts';
 import type { BackupRules } from './backup/backup-rules.ts';
 import type { TokenRequest, TokenRules } from './auth/jwt.ts';
 import type { NatsOptions } from './bus/nats-bus.ts';
-import type { MemberLimits, Members } from './auth/members.ts';
+import type { MemberLimits, ServerMembers } from './auth/members.ts';
 import type { Authenticate, Authorize } from './auth/principal.ts';
 import type { ServerDatabase } from './backend/server-database.ts';
 import type { Retention } from './log/retention.ts';
@@ -61,7 +61,7 @@ export interface SyncServerOptions {
   /** Schemas of older app versions that are still in use. The server remembers those that it ran with itself. */
   readonly olderSchemas?: readonly Schema[];
   /**
-   * Signs and verifies tokens with HS256; at least 32 random bytes. One of `secret`, `keySet`, `oidcIssuer`
+   * Signs and verifies tokens with HS256; at least 32 random bytes. At least one of `secret`, `keySet`, `oidcIssuer`
    * and `authenticate` is required.
    */
   readonly secret?: string | Uint8Array;
@@ -77,7 +77,7 @@ export interface SyncServerOptions {
   readonly keySet?: TokenRules['keySet'];
   /** The issuer of an OpenID Connect provider, whose discovery document names the key set. */
   readonly oidcIssuer?: string;
-  /** The required `iss` claim of tokens. Default: `rockpool-server`. */
+  /** The required `iss` claim of tokens, except those of `oidcIssuer`. Default: `rockpool-server`. */
   readonly issuer?: string;
   /** The required `aud` claim of tokens. Default: `rockpool`. */
   readonly audience?: string;
@@ -168,10 +168,7 @@ export interface SyncServer {
    */
   database(databaseId: string): ServerDatabase;
   /** Roles beyond those in tokens, and invitations. A change applies at once, also to open sessions. */
-  readonly members: Pick<
-    Members,
-    'list' | 'setRole' | 'invite' | 'invitations' | 'withdraw' | 'revokeEverywhere' | 'readmit'
-  >;
+  readonly members: ServerMembers;
   /**
    * Resolves once the store can be used. Await it before letting clients in. Throws `database-unavailable`,
    * `config-invalid` or `schema-incompatible`.

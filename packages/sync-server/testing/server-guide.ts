@@ -5,6 +5,7 @@ import { Hono } from 'hono';
 import {
   createSyncServer,
   type FeedPosition,
+  type Member,
   type BackendRowChange,
   type RowUpdate,
   type SyncServer,
@@ -25,6 +26,9 @@ export interface GuideRun {
   readonly updates: readonly RowUpdate[];
   /** The error of its second write. */
   readonly refusal: string;
+  /** The code of its invitation. */
+  readonly code: string;
+  readonly members: readonly Member[];
 }
 
 /**
@@ -65,5 +69,12 @@ export async function runServerGuide({ dataDir, schema, secret, principal }: Gui
     position = { logEpoch, watermark, logHash }; // store it to resume here, also after a restart
     break;
   }
-  return { sync, http, updates, refusal };
+  await sync.members.setRole('my-budget', 'ann', 'owner'); // null instead of a role revokes
+  const code = await sync.members.invite({
+    databaseId: 'my-budget',
+    role: 'editor',
+    expiresAtMs: Date.now() + 86_400_000,
+  });
+  const members = sync.members.list('my-budget'); // { principal, role }, from which your app tells a page its user's role
+  return { sync, http, updates, refusal, code, members };
 }

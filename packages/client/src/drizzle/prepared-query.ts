@@ -19,6 +19,7 @@ import {
   type SelectedField,
 } from './row-decoder.ts';
 
+/** The values of placeholders, by name. */
 export type PlaceholderValues = Record<string, unknown>;
 
 /** How the rows of a query are mapped to Drizzle's types. */

@@ -51,7 +51,7 @@ export type TokenAnswer = string | Response | null;
 export interface SyncOptions {
   /** The URL of the server: `wss://…`, or `ws://` on a trusted network. */
   readonly url: string;
-  /** The server's database to sync with. */
+  /** The server's database to sync with: 1 to 64 letters, digits, `_` or `-`. */
   readonly databaseId: string;
   /** The transport to the server. Only the option of the tab that syncs has an effect. Default `auto`. */
   readonly transport?: TransportName;

@@ -66,6 +66,7 @@ export type WaitStage =
   /** The outcomes of the changesets that were sent. */
   | 'outcome';
 
+/** What sync waits for. */
 export interface SyncWait {
   readonly stage: WaitStage;
   /** Wall time in ms of the last progress, or of the start of the wait. */

@@ -7,6 +7,9 @@ import type { TransportName } from '../rpc/transport.ts';
 /** A name becomes part of file and lock names; 64 characters leave room for what Rockpool adds. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
+/** The server refuses every other id, as if the user had no access to it. */
+const DATABASE_ID = /^[\w-]{1,64}$/;
+
 const CHOICES: readonly PersistenceChoice[] = ['durable', 'opfs', 'opfs-exclusive', 'indexeddb', 'memory'];
 
 const TRANSPORTS: readonly TransportName[] = ['auto', 'websocket', 'http'];
@@ -32,8 +35,8 @@ export function checkOptions(options: ClientOptions): void {
   if (sync !== undefined) {
     const protocol = URL.parse(sync.url)?.protocol;
     if (protocol !== 'ws:' && protocol !== 'wss:') problems.push('sync.url: must be an absolute wss: or ws: URL');
-    if (typeof sync.databaseId !== 'string' || sync.databaseId === '')
-      problems.push('sync.databaseId: must be a non-empty string');
+    if (typeof sync.databaseId !== 'string' || !DATABASE_ID.test(sync.databaseId))
+      problems.push('sync.databaseId: must be 1 to 64 letters, digits, "_" or "-"');
     if (sync.principal !== undefined && (typeof sync.principal !== 'string' || sync.principal === ''))
       problems.push('sync.principal: must be a non-empty string if set');
     if (sync.transport !== undefined && !TRANSPORTS.includes(sync.transport))

@@ -28,7 +28,7 @@ export {
   type MergedEdit,
   type ReadBase,
 } from './document.ts';
-export { valueAt, withoutValueAt, withValueAt, type DocumentPath } from './document-path.ts';
+export { valueAt, withoutValueAt, withValueAt, type DocumentPath, type PathStep } from './document-path.ts';
 export { type OperationId, type OverwrittenMember } from './overwritten.ts';
 export { clientIdOf } from './document-id.ts';
 export {

@@ -41,6 +41,33 @@ export interface MemberLimits {
 /** A school invites a few hundred people in a week. */
 export const MEMBER_LIMITS: MemberLimits = { maxInvitations: 500, maxMembers: 10_000 };
 
+/** The members and invitations of databases, for the program that runs the server. */
+export interface ServerMembers {
+  /** Lists the stored roles in a database, also of revoked members, sorted by principal. */
+  list(databaseId: string): Member[];
+  /**
+   * Sets the role of a principal. Null revokes it. Invitations of a principal who may no longer manage members end.
+   * Throws `quota-exceeded`.
+   */
+  setRole(databaseId: string, principal: string, role: Role | null): Promise<void>;
+  /**
+   * Revokes a principal in every database, including future ones, whatever roles their tokens and members have. Ends
+   * their sessions and invitations.
+   */
+  revokeEverywhere(principal: string): Promise<void>;
+  /** Reverts `revokeEverywhere`. The principal has its roles in each database again. */
+  readmit(principal: string): Promise<void>;
+  /**
+   * Returns a code that makes its bearer a member, once. Only the hash of the code is stored. Throws `quota-exceeded`
+   * if the database has too many pending invitations.
+   */
+  invite(request: InvitationRequest): Promise<string>;
+  /** Returns the pending invitations of a database, the first to expire first. */
+  invitations(databaseId: string): Promise<readonly Invitation[]>;
+  /** Deletes a pending invitation. Resolves with false if the database has none with this id. */
+  withdraw(databaseId: string, id: string): Promise<boolean>;
+}
+
 export interface MembersOptions {
   readonly store: MemberStore;
   /** Null if there is one instance. */
@@ -59,7 +86,7 @@ export interface MembersOptions {
  * stored. So a role can be granted without a new token, and revoked before the old token expires, in one database or in
  * every one.
  */
-export class Members {
+export class Members implements ServerMembers {
   private readonly options: MembersOptions;
   private readonly unsubscribe: (() => void) | undefined;
   private readonly roles: RoleCache;
@@ -93,32 +120,19 @@ export class Members {
       .sort((a, b) => (a.principal < b.principal ? -1 : 1));
   }
 
-  /**
-   * Sets the role of a principal. Null revokes it. Invitations of a principal who may no longer manage members end.
-   * Throws `quota-exceeded`.
-   */
   async setRole(databaseId: string, principal: string, role: Role | null): Promise<void> {
     this.requireRoom(databaseId, principal);
     await this.write({ databaseId, principal, role });
   }
 
-  /**
-   * Revokes a principal in every database, including future ones, whatever roles their tokens and members have. Ends
-   * their sessions and invitations.
-   */
   async revokeEverywhere(principal: string): Promise<void> {
     await this.write(revokedEverywhere(principal));
   }
 
-  /** Reverts `revokeEverywhere`. The principal has its roles in each database again. */
   async readmit(principal: string): Promise<void> {
     await this.write(readmitted(principal));
   }
 
-  /**
-   * Returns a code that makes its bearer a member, once. Only the hash of the code is stored. Throws `quota-exceeded`
-   * if the database has too many pending invitations.
-   */
   async invite({ databaseId, role, expiresAtMs, invitedBy }: InvitationRequest): Promise<string> {
     const code = randomBytes(INVITATION_BYTES).toString('base64url');
     const { store, now, limits: { maxInvitations } = MEMBER_LIMITS } = this.options;
@@ -139,12 +153,10 @@ export class Members {
     return invitationId(sha256(code));
   }
 
-  /** Returns the pending invitations of a database, the first to expire first. */
   async invitations(databaseId: string): Promise<readonly Invitation[]> {
     return this.options.store.invitations(databaseId, this.options.now());
   }
 
-  /** Deletes a pending invitation. Resolves with false if the database has none with this id. */
   async withdraw(databaseId: string, id: string): Promise<boolean> {
     return this.options.store.withdrawInvitation(databaseId, id);
   }

@@ -10,24 +10,27 @@ import {
 } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readRowValues } from '../store/row-store.ts';
-import type { SqlRow } from '../sqlite/sqlite-file.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import { toCell, type BackendRow, type BackendValue } from './column-value.ts';
 import { toDocumentCell } from './document-value.ts';
 import { ownSite } from '../database/own-site.ts';
 
-/** Collects the writes of the server's own program into one changeset. Reads return the state before the writes. */
+/**
+ * Collects the writes of the server's own program into one changeset. Reads return the state before the writes. Usable
+ * until the body returns.
+ */
 export interface BackendTransaction {
   /**
-   * Inserts a row. Omitted columns are NULL. A document is passed as its JSON text, here and in `update`.
+   * Inserts a row. Omitted columns are NULL, whatever their default. A document is passed as its JSON text, here and in
+   * `update`.
    */
   insert(table: string, row: BackendRow): void;
   /** `key`: the columns of the key; `changes`: other columns. Throws `row-missing`. */
   update(table: string, key: BackendRow, changes: BackendRow): void;
   /** Throws `row-missing`. */
   delete(table: string, key: BackendRow): void;
-  /** Runs a SELECT over the app's tables. INTEGER values are bigint. */
-  query(sql: string, ...parameters: readonly CellValue[]): SqlRow[];
+  /** Runs a SELECT over the app's tables. A row is a list of its values in column order. INTEGER values are bigint. */
+  query(sql: string, ...parameters: readonly CellValue[]): (readonly CellValue[])[];
 }
 
 interface Change {
@@ -39,14 +42,17 @@ interface Change {
 
 /**
  * Runs `body` and returns its writes as a changeset body, or null for no writes. Throws `schema-unknown-table`,
- * `schema-unknown-column`, `value-invalid`, `changeset-invalid`, and errors of `body`.
+ * `schema-unknown-column`, `value-invalid`, `changeset-invalid`, `transaction-ended` for an asynchronous body, and
+ * errors of `body`.
  */
 export function collectChangeset(
   file: DatabaseFile,
   body: (transaction: BackendTransaction) => void,
 ): Uint8Array | null {
   const changes = new Map<string, Change>();
+  let isEnded = false;
   const add = (change: Change): void => {
+    if (isEnded) throw new RockpoolError('transaction-ended');
     const name = `${change.table.schema.id}:${keyToString(change.key)}`;
     if (changes.has(name))
       throw new RockpoolError('changeset-invalid', {
@@ -55,7 +61,7 @@ export function collectChangeset(
       });
     changes.set(name, change);
   };
-  body({
+  const returned: unknown = body({
     insert(name, row) {
       const table = tableOf(file, name);
       const key = keyOf(table, row);
@@ -78,6 +84,12 @@ export function collectChangeset(
     },
     query: (sql, ...parameters) => file.sql.all(sql, ...parameters),
   });
+  isEnded = true;
+  if (returned instanceof Promise) {
+    // TypeScript accepts an async function as `body`. What it writes after an `await` would be lost.
+    returned.catch(() => undefined);
+    throw new RockpoolError('transaction-ended', { problem: 'the body on the server must not be asynchronous' });
+  }
   return changes.size === 0
     ? null
     : encodeChangesetBody({ atomic: true, groups: [...changes.values()].map(toGroup), cellBases: [] });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
+import type { BackendTransaction } from './backend-transaction.ts';
 import type { FeedChange } from './change-feed.ts';
 import type { ServerDatabase } from './server-database.ts';
 import type { ChangesetToValidate } from '../admission/validate.ts';
@@ -140,6 +141,30 @@ describe('a backend write', () => {
     expect(tested.server.query('SELECT id FROM accounts')).toEqual([['a']]);
     expect(() => tested.server.sync.database('../etc')).toThrowError(
       expect.objectContaining({ code: 'auth-database-forbidden' }) as Error,
+    );
+  });
+});
+
+describe('an asynchronous body', () => {
+  it('is rejected, because writes after its first await would be lost', async () => {
+    await expect(
+      backend.transaction(async (tx) => {
+        tx.insert('accounts', { id: 'a', name: 'Cash' });
+        await Promise.resolve();
+        tx.insert('accounts', { id: 'b', name: 'Bank' });
+      }),
+    ).rejects.toMatchObject({ code: 'transaction-ended', fields: { problem: expect.any(String) as string } });
+    expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[0n]]);
+  });
+
+  it('cannot write after the transaction, through a `tx` that it kept', async () => {
+    let kept: BackendTransaction | undefined;
+    await backend.transaction((tx) => {
+      kept = tx;
+      tx.insert('accounts', { id: 'a', name: 'Cash' });
+    });
+    expect(() => kept?.insert('accounts', { id: 'b', name: 'Bank' })).toThrowError(
+      expect.objectContaining({ code: 'transaction-ended' }) as Error,
     );
   });
 });

@@ -1,5 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 
+/** Limits of connections that have not shown a valid token yet. */
 export interface WaitingRoomLimits {
   /** The maximum number of connections without a valid token, in total. Above it, the oldest one ends. */
   readonly maxUnauthenticated: number;

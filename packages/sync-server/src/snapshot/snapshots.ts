@@ -12,6 +12,7 @@ export interface Snapshot extends SnapshotFacts {
   readonly path: string;
 }
 
+/** When a database is sent as a file, and for how long that file is used. */
 export interface SnapshotRules {
   /** A smaller database is sent as a delivery. */
   readonly minFileBytes: number;

@@ -4,6 +4,7 @@ import { writeMissingSums } from './accept-file.ts';
 import { databaseIds, databasePath } from './data-directory.ts';
 import { verifyPages } from './verify-pages.ts';
 
+/** How fast files are compared with their checksums, in ms. */
 export interface ScrubTimes {
   /** Pause between two slices of 1 MiB: 50 ms limits reads to 20 MiB a second. */
   readonly sliceIntervalMs: number;
