@@ -6,7 +6,7 @@ import type { Gate } from '../auth/gate.ts';
 import { bearerToken } from '../auth/operator-token.ts';
 import { isOriginAllowed, loggedOrigin } from '../auth/origin.ts';
 import type { Principal } from '../auth/principal.ts';
-import { errorFields, type Logger } from '../observe/log-line.ts';
+import { errorFields, refusalFields, type Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import { errorResponse } from '../routes/error-response.ts';
 import { history, pastState, rowAtVersion, writtenRows } from '../routes/history.ts';
@@ -106,7 +106,7 @@ async function respond(
   } catch (error) {
     if (!(error instanceof RockpoolError) || error.code === 'internal')
       log('request-error', { route: name, ...errorFields(error) });
-    else if (error.code.startsWith('auth-')) log('request-refused', { route: name, code: error.code, address });
+    else if (error.code.startsWith('auth-')) log('request-refused', { route: name, ...refusalFields(error), address });
     return errorResponse(error);
   }
 }

@@ -167,14 +167,22 @@ async function verifyBySecrets(
 
 function tokenError(error: unknown): RockpoolError {
   if (error instanceof RockpoolError) return error;
-  return new RockpoolError(error instanceof errors.JWTExpired ? 'auth-token-expired' : 'auth-token-invalid');
+  if (error instanceof errors.JWTExpired) return new RockpoolError('auth-token-expired');
+  // The signature was valid, so only a holder of a signed token learns which claim was refused.
+  return error instanceof errors.JWTClaimValidationFailed ? refusedClaim(error.claim) : new RockpoolError('auth-token-invalid');
+}
+
+function refusedClaim(claim: string): RockpoolError {
+  return new RockpoolError('auth-token-invalid', { claim });
 }
 
 function readPrincipal(payload: Readonly<Record<string, unknown>>, leewayS: number): Principal {
   const { sub, exp, name, databases = [], role = 'viewer', formerly = [] } = payload;
-  const valid =
-    isPrincipalId(sub) && typeof exp === 'number' && isTextList(databases) && isTextList(formerly) && isRole(role);
-  if (!valid) throw new RockpoolError('auth-token-invalid');
+  if (!isPrincipalId(sub)) throw refusedClaim('sub');
+  if (typeof exp !== 'number') throw refusedClaim('exp');
+  if (!isTextList(databases)) throw refusedClaim('databases');
+  if (!isTextList(formerly)) throw refusedClaim('formerly');
+  if (!isRole(role)) throw refusedClaim('role');
   return {
     id: sub,
     ...(typeof name === 'string' && { name: shortName(name) }),

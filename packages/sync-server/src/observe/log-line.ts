@@ -24,6 +24,11 @@ export function neverThrows(log: Logger): Logger {
   };
 }
 
+/** Returns the loggable fields of a refusal: its code, and the claim of the token that was refused. */
+export function refusalFields({ code, fields: { claim } }: RockpoolError): LogFields {
+  return { code, ...(typeof claim === 'string' && { claim }) };
+}
+
 /**
  * Returns the loggable fields of an error: its name, codes and what the server knows about the cause. Messages of other
  * libraries' errors may contain values.

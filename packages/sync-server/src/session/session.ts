@@ -16,7 +16,7 @@ import { EVERY_DATABASE } from '../auth/member-store.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { SessionDatabase } from '../database/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
-import { errorFields, type LogFields, type Logger } from '../observe/log-line.ts';
+import { errorFields, refusalFields, type LogFields, type Logger } from '../observe/log-line.ts';
 import type { Tracing } from '../observe/tracing.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import { toStoreError } from '../store/store-failure.ts';
@@ -180,7 +180,7 @@ export class Session implements Subscriber {
     this.isRevoked = code === 'auth-forbidden' || code === 'auth-database-forbidden';
     this.context.metrics.sessionsFailed.add(1, { code });
     if (code === 'internal') this.log('session-error', errorFields(error));
-    else this.log('session-failed', error.cause === undefined ? { code } : errorFields(error));
+    else this.log('session-failed', error.cause === undefined ? refusalFields(error) : errorFields(error));
     this.end(error);
     // Bypasses the queue. The close reason repeats the code for a slow client that never reads the message.
     for (const frame of messageToFrames(encodeMessage({ type: 'failure', code, fields }))) this.socket.send(frame);
