@@ -21,7 +21,7 @@ import { ownSite } from '../database/own-site.ts';
  */
 export interface BackendTransaction {
   /**
-   * Inserts a row. Omitted columns are NULL, whatever their default. A document is passed as its JSON text, here and in
+   * Inserts a row. Omitted columns have their default, or are NULL. A document is passed as its JSON text, here and in
    * `update`.
    */
   insert(table: string, row: BackendRow): void;
@@ -65,7 +65,7 @@ export function collectChangeset(
     insert(name, row) {
       const table = tableOf(file, name);
       const key = keyOf(table, row);
-      const values = cellsOf(file, table, row, new Map());
+      const values = cellsOf(file, table, { ...row, ...defaultsOf(file, table, row) }, new Map());
       // An insert has every column, like a client's insert.
       add({ table, kind: 'insert', key, values: new Map(table.values.map(({ id }) => [id, values.get(id) ?? null])) });
     },
@@ -127,6 +127,14 @@ function cellsOf(
   return new Map(
     table.values.filter(({ name }) => row[name] !== undefined).map((column) => [column.id, cellOf(column)]),
   );
+}
+
+/** The defaults of the columns that an insert omits. An expression such as `unixepoch()` is evaluated now. */
+function defaultsOf(file: DatabaseFile, table: StoredTable, row: BackendRow): BackendRow {
+  const omitted = table.values.filter(({ name, defaultSql }) => defaultSql !== null && row[name] === undefined);
+  if (omitted.length === 0) return {};
+  const values = file.sql.get(`SELECT ${omitted.map(({ defaultSql }) => `(${defaultSql})`).join(', ')}`) ?? [];
+  return Object.fromEntries(omitted.map(({ name }, i) => [name, values[i] ?? null]));
 }
 
 function existing(file: DatabaseFile, table: StoredTable, key: readonly CellValue[]): ReadonlyMap<number, CellValue> {

@@ -91,6 +91,17 @@ describe('a backend write', () => {
     ).toEqual([[2n, 1n]]);
   });
 
+  it('gives omitted columns their default, like an insert of SQL', async () => {
+    await backend.transaction((tx) => {
+      tx.insert('entries', { id: 'e' });
+      tx.insert('entries', { id: 'f', amount: 7 });
+    });
+    expect(tested.server.query('SELECT id, amount, note FROM entries ORDER BY id')).toEqual([
+      ['e', 0n, null],
+      ['f', 7n, null],
+    ]);
+  });
+
   it('sets a column of a group to NULL, and keeps the other columns of the group', async () => {
     await backend.transaction((tx) => tx.insert('products', { id: 'p', stock: 0, price: 3, currency: 'EUR' }));
     await backend.transaction((tx) => tx.update('products', { id: 'p' }, { price: null }));
