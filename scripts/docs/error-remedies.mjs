@@ -149,7 +149,7 @@ export const ERROR_GROUPS = [
     'Sign-in and access',
     {
       'auth-database-forbidden': 'Issue a token that lists this database, or invite the user.',
-      'auth-forbidden': 'Give the user a role that allows the operation.',
+      'auth-forbidden': 'Give the user a role that allows the operation. Until then, writes wait on the device.',
       'auth-origin-refused':
         'Add the page’s origin to `--origin` (`origins`). A page itself shows `network-unreachable`, because browsers hide the response; the server logs `origin-refused` with the origin.',
       'auth-signed-out': 'Let the user sign in, then call `client.sync.tryNow()`.',
