@@ -108,7 +108,7 @@ describe('a client', () => {
       createClient({
         name: 'a/b',
         schema: {} as typeof schema,
-        sync: { url: '/here', databaseId: '', token: () => '' },
+        sync: { url: '/here', databaseId: 'my list', token: () => '' },
       }),
     );
     expect(failure.code).toBe('config-invalid');
