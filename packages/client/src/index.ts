@@ -43,7 +43,16 @@ export type { ChangeStage, ChangeSyncState, RowSyncState } from './rpc/row-sync-
 export type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 export type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
 export type { SnapshotProgress } from './rpc/snapshot-progress.ts';
-export type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, SyncWait, TabRole, WaitStage } from './rpc/sync-status.ts';
+export type {
+  StuckStage,
+  SyncRemedy,
+  SyncStage,
+  SyncState,
+  SyncStatus,
+  SyncWait,
+  TabRole,
+  WaitStage,
+} from './rpc/sync-status.ts';
 export type { TransportName } from './rpc/transport.ts';
 export type { DocumentPath, PathStep, RichText, Run } from '@rockpool/shared/document';
 export { createClient } from './create-client.ts';

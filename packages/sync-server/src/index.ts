@@ -1,5 +1,12 @@
 export type { CellValue, ChangeKind } from '@rockpool/shared';
-export { issueToken, MIN_SECRET_BYTES, TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenRequest, type TokenRules } from './auth/jwt.ts';
+export {
+  issueToken,
+  MIN_SECRET_BYTES,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+  type TokenRequest,
+  type TokenRules,
+} from './auth/jwt.ts';
 export type { AdminAccess } from './auth/admin-access.ts';
 export type { BackupRules } from './backup/backup-rules.ts';
 export type { BackupPlace } from './backup/open-destination.ts';

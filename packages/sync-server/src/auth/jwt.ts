@@ -169,7 +169,9 @@ function tokenError(error: unknown): RockpoolError {
   if (error instanceof RockpoolError) return error;
   if (error instanceof errors.JWTExpired) return new RockpoolError('auth-token-expired');
   // The signature was valid, so only a holder of a signed token learns which claim was refused.
-  return error instanceof errors.JWTClaimValidationFailed ? refusedClaim(error.claim) : new RockpoolError('auth-token-invalid');
+  return error instanceof errors.JWTClaimValidationFailed
+    ? refusedClaim(error.claim)
+    : new RockpoolError('auth-token-invalid');
 }
 
 function refusedClaim(claim: string): RockpoolError {

@@ -87,19 +87,22 @@ describe('a token', () => {
     ['databases', { databases: DATABASE }],
     ['formerly', { formerly: 'ben' }],
     ['role', { role: 'admin' }],
-  ])('that is refused for its claim %s names the claim to the client and in the log, and no value', async (claim, changes) => {
-    const logged = tested.server.events.length;
-    expect(await refusal(await sign(changes))).toEqual({ code: 'auth-token-invalid', fields: { claim } });
-    await expect
-      .poll(() => tested.server.events.slice(logged))
-      .toContainEqual(
-        expect.objectContaining({
-          event: 'session-failed',
-          fields: expect.objectContaining({ code: 'auth-token-invalid', claim }) as object,
-        }),
-      );
-    expect(JSON.stringify(tested.server.events.slice(logged))).not.toMatch(/elsewhere|admin|ben/);
-  });
+  ])(
+    'that is refused for its claim %s names the claim to the client and in the log, and no value',
+    async (claim, changes) => {
+      const logged = tested.server.events.length;
+      expect(await refusal(await sign(changes))).toEqual({ code: 'auth-token-invalid', fields: { claim } });
+      await expect
+        .poll(() => tested.server.events.slice(logged))
+        .toContainEqual(
+          expect.objectContaining({
+            event: 'session-failed',
+            fields: expect.objectContaining({ code: 'auth-token-invalid', claim }) as object,
+          }),
+        );
+      expect(JSON.stringify(tested.server.events.slice(logged))).not.toMatch(/elsewhere|admin|ben/);
+    },
+  );
 
   it('opens its database if the instance that issued it has a clock that is half a minute ahead', async () => {
     aheadMs = 30_000;

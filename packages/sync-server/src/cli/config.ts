@@ -68,7 +68,10 @@ const PREVIOUS_SECRET: Settings = {
   },
 };
 const TOKEN_RULES: Settings = {
-  issuer: { takes: 'text', help: 'the iss claim that tokens must have, except those of --oidc-issuer; default rockpool-server' },
+  issuer: {
+    takes: 'text',
+    help: 'the iss claim that tokens must have, except those of --oidc-issuer; default rockpool-server',
+  },
   audience: { takes: 'text', help: 'the aud claim that tokens must have; default rockpool' },
 };
 
