@@ -5,10 +5,7 @@ import type { PersistenceChoice } from '../rpc/persistence.ts';
 import type { TransportName } from '../rpc/transport.ts';
 
 /** A name becomes part of file and lock names; 64 characters leave room for what Rockpool adds. */
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
-/** The server refuses every other id, as if the user had no access to it. */
-const DATABASE_ID = /^[\w-]{1,64}$/;
+const NAME = /^[a-z\d][\w.-]{0,63}$/i;
 
 const CHOICES: readonly PersistenceChoice[] = ['durable', 'opfs', 'opfs-exclusive', 'indexeddb', 'memory'];
 
@@ -20,11 +17,11 @@ export function checkOptions(options: ClientOptions): void {
   const { name, schema, migrations, sync, durability = 'relaxed', persistence = 'durable' } = options;
 
   if (typeof name !== 'string' || !NAME.test(name)) {
-    problems.push('name: must be 1 to 64 letters, digits, "_", "-" or ".", and start with a letter or digit');
+    problems.push('name: must be 1 to 64 letters, digits, "_" or "-" or ".", and start with a letter or digit');
   }
   if (!Array.isArray(schema?.tables) || typeof schema?.hash !== 'string')
     problems.push('schema: must be the return value of defineSchema');
-  if (durability !== 'relaxed' && durability !== 'strict') problems.push('durability: must be "relaxed" or "strict"');
+  if (durability !== 'relaxed' && durability !== 'strict') problems.push('durability: must be one of relaxed, strict');
   if (!CHOICES.includes(persistence)) problems.push(`persistence: must be one of ${CHOICES.join(', ')}`);
   if (migrations !== undefined) {
     if (!Array.isArray(migrations.journal?.entries) || typeof migrations.migrations !== 'object')
@@ -33,15 +30,15 @@ export function checkOptions(options: ClientOptions): void {
       for (const tag of readMigrations(migrations).missing) problems.push(`migrations: the SQL of ${tag} is missing`);
   }
   if (sync !== undefined) {
-    const protocol = URL.parse(sync.url)?.protocol;
+    const { url, databaseId, principal = 'none', transport = 'auto', token } = sync;
+    const protocol = URL.parse(url)?.protocol;
     if (protocol !== 'ws:' && protocol !== 'wss:') problems.push('sync.url: must be an absolute wss: or ws: URL');
-    if (typeof sync.databaseId !== 'string' || !DATABASE_ID.test(sync.databaseId))
+    // The server refuses every other id, as if the user had no access to it.
+    if (typeof databaseId !== 'string' || !/^[\w-]{1,64}$/.test(databaseId))
       problems.push('sync.databaseId: must be 1 to 64 letters, digits, "_" or "-"');
-    if (sync.principal !== undefined && (typeof sync.principal !== 'string' || sync.principal === ''))
-      problems.push('sync.principal: must be a non-empty string if set');
-    if (sync.transport !== undefined && !TRANSPORTS.includes(sync.transport))
-      problems.push(`sync.transport: must be one of ${TRANSPORTS.join(', ')}`);
-    if (typeof sync.token !== 'function') problems.push('sync.token: must be a function that returns a token');
+    if (typeof principal !== 'string' || principal === '') problems.push('sync.principal: must be a non-empty string');
+    if (!TRANSPORTS.includes(transport)) problems.push(`sync.transport: must be one of ${TRANSPORTS.join(', ')}`);
+    if (typeof token !== 'function') problems.push('sync.token: must be a function that returns a token');
   }
 
   if (problems.length > 0)
