@@ -42,29 +42,36 @@ const claims = (changes: JWTPayload = {}): JWTPayload => ({
 const sign = (payload: JWTPayload, header: Record<string, string> = {}): Promise<string> =>
   new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(secret);
 
+interface BadToken {
+  readonly token: () => Promise<string> | string;
+  readonly code: string;
+  /** The claim that the response names, for a token with a valid signature. */
+  readonly claim?: string;
+}
+
 /** Tokens that grant no access, with the error code of the response. */
-const BAD_TOKENS: Readonly<Record<string, { readonly token: () => Promise<string> | string; readonly code: string }>> =
-  {
-    missing: { token: () => '', code: 'auth-token-invalid' },
-    noise: { token: () => 'x.y.z', code: 'auth-token-invalid' },
-    expired: { token: () => sign(claims({ exp: nowS() - 1 })), code: 'auth-token-expired' },
-    'not yet valid': { token: () => sign(claims({ nbf: nowS() + 60 })), code: 'auth-token-invalid' },
-    'for another audience': { token: () => sign(claims({ aud: 'elsewhere' })), code: 'auth-token-invalid' },
-    'by another issuer': { token: () => sign(claims({ iss: 'elsewhere' })), code: 'auth-token-invalid' },
-    unsigned: { token: () => new UnsecuredJWT(claims()).encode(), code: 'auth-token-invalid' },
-    'signed with a public key': {
-      token: () =>
-        new SignJWT(claims())
-          .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
-          .sign(new TextEncoder().encode(JSON.stringify(provider.keySet.keys[0]))),
-      code: 'auth-token-invalid',
-    },
-    'by an unknown key': { token: () => provider.sign(claims(), { kid: 'k2' }), code: 'auth-token-invalid' },
-    'without an expiry': {
-      token: () => sign(Object.fromEntries(Object.entries(claims()).filter(([name]) => name !== 'exp'))),
-      code: 'auth-token-invalid',
-    },
-  };
+const BAD_TOKENS: Readonly<Record<string, BadToken>> = {
+  missing: { token: () => '', code: 'auth-token-invalid' },
+  noise: { token: () => 'x.y.z', code: 'auth-token-invalid' },
+  expired: { token: () => sign(claims({ exp: nowS() - 1 })), code: 'auth-token-expired' },
+  'not yet valid': { token: () => sign(claims({ nbf: nowS() + 60 })), code: 'auth-token-invalid', claim: 'nbf' },
+  'for another audience': { token: () => sign(claims({ aud: 'elsewhere' })), code: 'auth-token-invalid', claim: 'aud' },
+  'by another issuer': { token: () => sign(claims({ iss: 'elsewhere' })), code: 'auth-token-invalid', claim: 'iss' },
+  unsigned: { token: () => new UnsecuredJWT(claims()).encode(), code: 'auth-token-invalid' },
+  'signed with a public key': {
+    token: () =>
+      new SignJWT(claims())
+        .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
+        .sign(new TextEncoder().encode(JSON.stringify(provider.keySet.keys[0]))),
+    code: 'auth-token-invalid',
+  },
+  'by an unknown key': { token: () => provider.sign(claims(), { kid: 'k2' }), code: 'auth-token-invalid' },
+  'without an expiry': {
+    token: () => sign(Object.fromEntries(Object.entries(claims()).filter(([name]) => name !== 'exp'))),
+    code: 'auth-token-invalid',
+    claim: 'exp',
+  },
+};
 
 /** Valid tokens of principals without access to this database. */
 const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
@@ -197,7 +204,7 @@ describe('the access matrix', () => {
   });
 });
 
-describe.each(Object.entries(BAD_TOKENS))('a token that is %s', (_, { token, code }) => {
+describe.each(Object.entries(BAD_TOKENS))('a token that is %s', (_, { token, code, claim }) => {
   it.each(guarded.map((route) => [nameOf(route), route] as const))('is refused at %s', async (_name, route) => {
     expect(await ask(route, await token())).toEqual({ status: 401, code });
   });
@@ -209,7 +216,11 @@ describe.each(Object.entries(BAD_TOKENS))('a token that is %s', (_, { token, cod
       const connection = await tested.server.connect();
       connection.hello(await token(), DATABASE);
       if (type !== 'nothing') connection.send(await MESSAGE_ROWS[type as keyof typeof MESSAGE_ROWS]());
-      expect(await connection.failure()).toEqual({ type: 'failure', code, fields: {} });
+      expect(await connection.failure()).toEqual({
+        type: 'failure',
+        code,
+        fields: claim === undefined ? {} : { claim },
+      });
       expect(await connection.closes()).toMatchObject({ reason: code });
       nothingWasDone();
     },
