@@ -38,7 +38,7 @@ export function checkOptions(options: ClientOptions): void {
       problems.push('sync.databaseId: must be 1 to 64 letters, digits, "_" or "-"');
     if (typeof principal !== 'string' || principal === '') problems.push('sync.principal: must be a non-empty string');
     if (!TRANSPORTS.includes(transport)) problems.push(`sync.transport: must be one of ${TRANSPORTS.join(', ')}`);
-    if (typeof token !== 'function') problems.push('sync.token: must be a function that returns a token');
+    if (typeof token !== 'function') problems.push('sync.token: must be a function');
   }
 
   if (problems.length > 0)
