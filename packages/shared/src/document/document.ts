@@ -143,7 +143,8 @@ export function mergeDelivered(state: CellValue, delivered: CellValue, readBase:
   const cell = decodeDocumentCell(delivered);
   if (cell.kind === 'layers') throw invalid('kind');
   if (cell.kind !== 'update') return delivered;
-  if (!isUpdateOf(state, delivered)) throw invalid('the edit belongs to another document');
+  if (state === null || !sameBytes(expectState(state).documentId, cell.documentId))
+    throw invalid('the edit belongs to another document');
   return mergeUpdates(state, cell.updates, readBase);
 }
 
@@ -157,13 +158,6 @@ function mergeUpdates(state: CellValue, updates: readonly Uint8Array[], readBase
   });
   if (hasGap(opened.doc)) throw new RockpoolError('document-gap');
   return close(opened, updates, undefined);
-}
-
-/** Whether a delivered value is an update of the document of a state. */
-export function isUpdateOf(state: CellValue, delivered: CellValue): boolean {
-  if (state === null || delivered === null) return false;
-  const cell = decodeDocumentCell(delivered);
-  return cell.kind === 'update' && sameBytes(expectState(state).documentId, cell.documentId);
 }
 
 /** Whether two states belong to the same document. */

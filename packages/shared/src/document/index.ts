@@ -14,7 +14,6 @@ export {
   mergeEdit,
   mergeEdits,
   mergeForeignEdit,
-  isUpdateOf,
   mergeDelivered,
   operationsIn,
   operationsOf,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { hasRoomBefore, isPosition, positionBetween } from './position.ts';
+import { hasRoomBefore, isPosition, positionBetween, positionsBetween } from './position.ts';
 
 it('there is always a position between two others, in any order of insertion', () => {
   fc.assert(
@@ -26,6 +26,23 @@ it('positions at either end stay short', () => {
     last = positionBetween(last, null);
   }
   expect([first.length, last.length]).toEqual([6, 6]);
+});
+
+it('many positions between two others are in order, and stay short', () => {
+  const first = positionBetween(null, null);
+  const second = positionBetween(first, null);
+  for (const [left, right] of [
+    [first, second],
+    [null, first],
+    [first, null],
+    [null, null],
+  ] as const) {
+    const positions = positionsBetween(left, right, 10_000);
+    const all = [...(left === null ? [] : [left]), ...positions, ...(right === null ? [] : [right])];
+    expect(all.every((place, index) => index === 0 || (all[index - 1] as string) < place)).toBe(true);
+    expect(positions.every((place) => isPosition(place) && hasRoomBefore(place))).toBe(true);
+    expect([positions.length, Math.max(...positions.map(({ length }) => length))]).toEqual([10_000, 9]);
+  }
 });
 
 it('there is a position on either side of every position that an author may choose', () => {

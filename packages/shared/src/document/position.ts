@@ -20,6 +20,16 @@ export function positionBetween(left: string | null, right: string | null): stri
   return whole > 0 && whole < WHOLES ? wholeToText(whole) : midpoint(left ?? '', right ?? '');
 }
 
+/**
+ * As many positions between `left` and `right`, in order. Halves the room again and again, so that the length of a
+ * position grows with the logarithm of their number.
+ */
+export function positionsBetween(left: string | null, right: string | null, count: number): string[] {
+  if (count < 1) return [];
+  const place = positionBetween(left, right);
+  return [...positionsBetween(left, place, count >> 1), place, ...positionsBetween(place, right, (count - 1) >> 1)];
+}
+
 export function isPosition(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9A-Za-z]{6,}$/.test(value);
 }

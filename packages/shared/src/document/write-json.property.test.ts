@@ -36,6 +36,18 @@ function exchange(a: Y.Doc, b: Y.Doc): void {
   Y.applyUpdate(b, Y.encodeStateAsUpdate(a));
 }
 
+it('the size of a write is in proportion to the number of elements that it moves or inserts', () => {
+  const list = Array.from({ length: 3_000 }, (_, id) => ({ id }));
+  const inserted = Array.from({ length: 3_000 }, (_, id) => ({ id: `${id}` }));
+  for (const next of [list.toReversed(), [list[0], ...inserted, ...list.slice(1)], [...inserted, ...list]]) {
+    const doc = docOf(list);
+    const before = Y.encodeStateVector(doc);
+    write(doc, next as JsonValue);
+    expect(text(doc)).toBe(canonicalJson(next as JsonValue));
+    expect(Y.encodeStateAsUpdate(doc, before).length).toBeLessThan(100 * 3_000);
+  }
+});
+
 describe.each([
   { what: 'JSON in a document', json, rule: PLAIN },
   { what: 'JSON with rich texts in a document', json: richJson, rule: RICH },

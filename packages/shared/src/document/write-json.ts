@@ -18,7 +18,7 @@ import {
   type NamedElement,
   type Node,
 } from './json-node.ts';
-import { positionBetween } from './position.ts';
+import { positionsBetween } from './position.ts';
 import { toRuns } from './rich-text.ts';
 import { isRichText, writeRichText } from './rich-text-node.ts';
 import { diffSequences } from './sequence-diff.ts';
@@ -128,26 +128,27 @@ function changeNamed(
   const wanted = new Set(names);
   for (const name of [...list.keys()].sort()) if (name !== PLAIN && !wanted.has(name)) list.delete(name);
   const staying = keptPlaces(names, current);
-  const nextPlaces = new Array<string | null>(names.length).fill(null);
-  for (let index = names.length - 1, next: string | null = null; index >= 0; index--) {
-    nextPlaces[index] = next;
-    const name = names[index] as string;
-    if (staying.has(name)) next = (current.get(name) as NamedElement).place;
-  }
   const unchanged = new Set<JsonValue>(known);
   let left: string | null = null;
+  let places: string[] = []; // of the elements up to the next one that stays, last first
   for (const [index, name] of names.entries()) {
     const object = objects[index] as JsonObject;
     const element = current.get(name);
     if (element !== undefined && !(unchanged.has(object) && isNamed(element.node, name, rule)))
       changeMap(element.node, object, rule.element(), undefined);
-    if (element !== undefined && staying.has(name)) {
-      left = element.place;
+    if (staying.has(name)) {
+      left = (element as NamedElement).place;
       continue;
     }
-    left = positionBetween(left, nextPlaces[index] ?? null);
-    if (element === undefined) list.set(name, createElement(object, left, rule.element()));
-    else element.node.set(PLACE, left);
+    if (places.length === 0) {
+      let end = index + 1;
+      while (end < names.length && !staying.has(names[end] as string)) end++;
+      const next = current.get(names[end] as string)?.place ?? null;
+      places = positionsBetween(left, next, end - index).reverse();
+    }
+    const place = places.pop() as string;
+    if (element === undefined) list.set(name, createElement(object, place, rule.element()));
+    else element.node.set(PLACE, place);
   }
 }
 

@@ -5,11 +5,9 @@ export {
   decodeDocumentCell,
   documentText,
   isDocumentEdit,
-  isUpdateOf,
   withValueAt,
 } from '@rockpool/shared/document';
 export { makeDocumentsCanonical } from './canonical-documents.ts';
-export { deleteUnusedBases } from './document-bases.ts';
 export { captureDocuments } from './capture-documents.ts';
 export { changeDocument, readDocument } from './change-document.ts';
 export { bindToStates } from './document-rebase.ts';
