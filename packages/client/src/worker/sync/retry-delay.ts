@@ -74,5 +74,5 @@ export function isServerTrouble(code: ErrorCode): boolean {
 
 /** Whether the server still serves deliveries to a client whose push it has refused with this code. */
 export function isRefusalOfPush(code: ErrorCode): boolean {
-  return code === 'auth-forbidden' || code === 'quota-exceeded';
+  return code === 'auth-forbidden' || code === 'quota-exceeded' || code === 'server-disk-full';
 }

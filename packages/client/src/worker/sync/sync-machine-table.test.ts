@@ -67,7 +67,7 @@ const STATES = {
   ),
 } satisfies Record<string, MachineState>;
 
-type EventName = Exclude<MachineEvent['type'], 'message'> | ServerMessage['type'];
+type EventName = Exclude<MachineEvent['type'], 'message'> | ServerMessage['type'] | 'expiry';
 
 const EVENTS: Readonly<Record<EventName, MachineEvent>> = {
   start: { type: 'start' },
@@ -97,7 +97,8 @@ const EVENTS: Readonly<Record<EventName, MachineEvent>> = {
   delivery: message(delivery),
   deliveries: { type: 'deliveries', deliveries: [delivery, delivery] },
   'delivery-part': message({ type: 'delivery-part', groups: [] }),
-  failure: message({ type: 'failure', code: 'auth-token-expired', fields: {} }),
+  failure: message({ type: 'failure', code: 'database-unavailable', fields: {} }),
+  expiry: message({ type: 'failure', code: 'auth-token-expired', fields: {} }),
   pong: message({ type: 'pong', serverNowMs: NOW_MS }),
   'audit-answer': message({ type: 'audit-answer', cursor: 1, compared: true, differing: [], groups: [] }),
   'presence-update': message({ type: 'presence-update', whole: true, seen: [] }),
@@ -531,6 +532,23 @@ const TABLE: Readonly<Record<EventName, Readonly<Record<keyof typeof STATES, str
     'read only': 'waiting disconnect',
     'refused to push': 'waiting disconnect',
     'awaiting outcomes': 'waiting disconnect',
+    'failing often': 'waiting disconnect',
+  },
+  expiry: {
+    stopped: '-',
+    paused: '-',
+    waiting: '-',
+    authorizing: 'waiting disconnect',
+    connecting: 'waiting disconnect',
+    greeting: 'waiting disconnect',
+    fetching: 'waiting disconnect',
+    'catching up': 'authorizing disconnect connect',
+    live: 'authorizing disconnect connect',
+    isResyncing: 'authorizing disconnect connect',
+    copied: 'authorizing disconnect connect',
+    'read only': 'authorizing disconnect connect',
+    'refused to push': 'waiting disconnect',
+    'awaiting outcomes': 'authorizing disconnect connect',
     'failing often': 'waiting disconnect',
   },
   pong: {

@@ -263,11 +263,19 @@ describe('the sync machine', () => {
   });
 
   it('requests a new token at once when the old one expires, and after a delay if the new one is refused too', () => {
-    const expired = after([...live, failure('auth-token-expired')]);
-    expect(expired.state.wakeAtMs).toBe(NOW_MS);
-    const again = after([{ type: 'wake' }, failure('auth-token-expired')], expired.state);
+    const expiry: MachineEvent = {
+      type: 'message',
+      message: { type: 'failure', code: 'auth-token-expired', fields: {} },
+    };
+    const expired = after([...live, expiry]);
+    expect(expired.effects).toEqual([{ type: 'disconnect' }, { type: 'connect' }]);
+    // Nobody has to sign in.
+    expect(syncReport(expired.state, idle)).toMatchObject({ state: 'connecting', reason: null });
+    const again = after([HAD, HELLO, expiry], expired.state);
     expect((again.state.wakeAtMs ?? 0) - NOW_MS).toBe(CALM_RETRY_MS * 0.75);
     expect(syncReport(again.state, idle).state).toBe('needs-auth');
+    // The first token may have been kept too long.
+    expect(after([{ type: 'start' }, HAD, HELLO, expiry]).state).toMatchObject({ phase: 'waiting', wakeAtMs: NOW_MS });
   });
 
   describe('after the server has refused a push', () => {
@@ -318,6 +326,23 @@ describe('the sync machine', () => {
         { type: 'welcome', welcome },
         { type: 'push', after: 2 },
       ]);
+    });
+
+    it('stays unavailable while the server’s disk is full, with rarer pushes, and receives the changes of others', () => {
+      const full = refusal('server-disk-full');
+      let { state } = after([...live, { type: 'pushed', sentUpTo: 3 }, full]);
+      for (const waitMs of [375, 750, 1_500]) {
+        expect(syncReport(state, pending).state).toBe('unavailable');
+        state = after([...reconnected, heard, { type: 'applied' }], state).state;
+        expect(syncReport(state, pending)).toMatchObject({
+          state: 'unavailable',
+          reason: { code: 'server-disk-full', fields: { nextAttemptMs: NOW_MS + waitMs } },
+        });
+        expect(after([{ type: 'committed' }], state).effects).toEqual([]);
+        const again = after([{ type: 'try-now' }, { type: 'pushed', sentUpTo: 3 }], state);
+        expect(syncReport(again.state, pending)).toMatchObject({ state: 'unavailable' });
+        state = after([full], again.state).state;
+      }
     });
 
     it('waits before it reconnects if it is refused even without a push', () => {
@@ -509,7 +534,7 @@ describe('the reported state, from one attempt to the next', () => {
   }
   const unavailable: MachineEvent = {
     type: 'message',
-    message: { type: 'failure', code: 'server-disk-full', fields: {} },
+    message: { type: 'failure', code: 'database-unavailable', fields: {} },
   };
   const again = (times: number, ...attempt: readonly MachineEvent[]): MachineEvent[] =>
     Array.from({ length: times }, () => attempt).flat();
@@ -555,7 +580,7 @@ describe('the reported state, from one attempt to the next', () => {
     const { state } = after([{ type: 'start' }, ...attempt, { type: 'try-now' }, ...attempt.slice(0, -1)]);
     expect(syncReport(state, { pendingCount: 1, rejectedCount: 0 })).toMatchObject({
       state: 'unavailable',
-      reason: { code: 'server-disk-full' },
+      reason: { code: 'database-unavailable' },
     });
     // An outcome ends the failure.
     expect(

@@ -51,6 +51,7 @@ import {
  *  6. `sentUpTo` belongs to one connection. On a new connection, the server states from where to push.
  *  7. A push that the server refuses ends its connection. The next one opens at once, and only the push waits
  *     (`refusal`).
+ *  8. An expired token ends its connection. The next one opens at once, without `trouble`.
  */
 
 export interface Step {
@@ -304,9 +305,12 @@ function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
     moment,
     state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null,
   );
-  if (state.phase !== 'live' || state.refusal !== null || !isRefusalOfPush(error.code)) return step;
-  const refusal = { error, untilMs: step.state.wakeAtMs ?? 0 };
-  const next = connecting({ ...step.state, refusal }, moment);
+  if (state.phase !== 'live') return step;
+  // The normal end of a session. Only the failure of a new token shows that a sign-in is needed.
+  const isExpiry = error.code === 'auth-token-expired' && state.failures === 0;
+  if (!isExpiry && (state.refusal !== null || !isRefusalOfPush(error.code))) return step;
+  const change = isExpiry ? { trouble: null } : { refusal: { error, untilMs: step.state.wakeAtMs ?? 0 } };
+  const next = connecting({ ...step.state, ...change }, moment);
   return { state: next.state, effects: [...step.effects, ...next.effects] };
 }
 

@@ -75,9 +75,9 @@ function stateName(machine: MachineState, { pendingCount }: OutboxCounts): SyncS
  * Why the server cannot serve this database. On a live connection, this is why an earlier connection ended while an
  * outcome was missing, until outcomes arrive.
  */
-function serverTrouble({ phase, trouble, failing }: MachineState): ErrorData | null {
-  if (phase !== 'live') return trouble !== null && isServerTrouble(trouble.code) ? trouble : null;
-  return failing?.stage === 'outcome' && isServerTrouble(failing.error.code) ? failing.error : null;
+function serverTrouble({ phase, trouble, failing, refusal }: MachineState): ErrorData | null {
+  const error = phase === 'live' ? (refusal?.error ?? (failing?.stage === 'outcome' ? failing.error : null)) : trouble;
+  return error !== null && isServerTrouble(error.code) ? error : null;
 }
 
 function reasonOf(machine: MachineState, { pendingCount }: OutboxCounts, wallAheadMs: number): ErrorData | null {
@@ -89,10 +89,8 @@ function reasonOf(machine: MachineState, { pendingCount }: OutboxCounts, wallAhe
   if (phase !== 'live')
     return trouble === null || phase !== 'waiting' || wakeAtMs === null ? trouble : withNextAttempt(trouble, wakeAtMs);
   if (pendingCount === 0) return null;
-  return (
-    serverTrouble(machine) ??
-    (refusal === null ? (canWrite ? null : READ_ONLY) : withNextAttempt(refusal.error, refusal.untilMs))
-  );
+  if (refusal !== null) return withNextAttempt(refusal.error, refusal.untilMs);
+  return serverTrouble(machine) ?? (canWrite ? null : READ_ONLY);
 }
 
 function onWall(wait: SyncWait | null, wallAheadMs: number): SyncWait | null {
