@@ -59,6 +59,8 @@ export interface FakeTabOptions {
   /** Whether followers open the file too. Default true. */
   readonly sharesFiles?: boolean;
   readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
+  /** Why the file may not be written when it is opened. Default: it may. */
+  readonly readOnly?: () => RockpoolError | null;
   /** The error that closing the file rejects with; the file is closed nevertheless. */
   readonly failToClose?: () => RockpoolError | null;
   /** Runs before the file is opened. Default: nothing. */
@@ -197,7 +199,7 @@ export class FakeBrowser {
   private openFile(
     role: 'writer' | 'reader',
     life: Life,
-    { dieAfter, beforeRead }: FakeTabOptions,
+    { dieAfter, beforeRead, readOnly = () => null }: FakeTabOptions,
     tab: FakeTab,
   ): OpenedDatabase<FakeDatabase> {
     const { file } = this;
@@ -273,7 +275,7 @@ export class FakeBrowser {
       return { names: [...file.effects], columns: [], rowCount: 0 };
     };
     return {
-      database: { role, write, begin },
+      database: { role, readOnly: readOnly(), write, begin },
       reads: {
         query,
         queryAll: (statements) => Promise.all(statements.map(async () => ({ rows: await query(), tookMs: 0 }))),

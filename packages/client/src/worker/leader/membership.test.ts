@@ -310,6 +310,32 @@ describe('when the leader dies or messages are lost', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
+  it('a follower opens the file again if a migration waited, which the next leader may have run', async () => {
+    const browser = new FakeBrowser();
+    let waits = true;
+    const opened: string[] = [];
+    const readOnly = (): RockpoolError | null => (waits ? new RockpoolError('migration-refused') : null);
+    const leader = browser.tab({ readOnly });
+    const next = browser.tab({ readOnly });
+    const follower = browser.tab({ readOnly, failToOpen: (role) => (opened.push(role), null) });
+    for (const tab of [leader, next, follower]) await tab.membership.open();
+    waits = false;
+    leader.kill();
+    await browser.advance(0);
+    expect(next.role).toBe('leader');
+    expect(opened).toEqual(['reader', 'reader']);
+    expect(follower.status?.readOnly).toBeNull();
+    expect(follower.touched.at(-1)).toBe('all');
+    await expect(follower.membership.reads.query(statement('SELECT 1'))).resolves.toBeDefined();
+    // No migration waits any more.
+    const last = browser.tab();
+    await last.membership.open();
+    next.kill();
+    await browser.advance(0);
+    expect(opened).toEqual(['reader', 'reader', 'writer']);
+    expect([follower.problems, last.problems]).toEqual([[], []]);
+  });
+
   it('a follower that takes over runs its waiting requests itself', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);

@@ -394,10 +394,21 @@ export class Membership<Database extends WritableDatabase> {
       this.newestStatus = -1;
       this.link.onNewLeader(message);
       this.sayHello();
+      // It may have run a migration that waited, and a reader keeps the schema with which it was opened.
+      if (this.status.readOnly !== null) this.step(() => this.reopenReader()).catch(this.tellProblem);
     }
     this.onAnnounced?.(message);
     this.observe(this.commits.observePosition(message));
     this.hearStatus(message);
+  }
+
+  private async reopenReader(): Promise<void> {
+    const { opened, leadership, options } = this;
+    if (opened === null || leadership !== null) return;
+    this.opened = await options.openDatabase('reader', () => undefined);
+    this.reads.readFrom(this.opened.reads);
+    options.onTouched('all');
+    await opened.close({ handsOver: false });
   }
 
   /** Says hello if a notice was missed, because this tab may not be registered with the leader. */
