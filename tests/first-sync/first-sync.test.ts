@@ -104,6 +104,26 @@ function cutting(times: number, bytes: number): { readonly fetch: typeof fetch; 
   };
 }
 
+/** A first sync whose worker dies at this storage call. Returns the medium of the next one, and the number of calls. */
+async function afterDeathAt(
+  call: number,
+  changes: Partial<FirstSyncOptions> = {},
+): Promise<{ readonly next: Medium; readonly calls: number }> {
+  const disk = new SimulatedDisk();
+  const medium = disk.medium();
+  let calls = 0;
+  let isDead = false;
+  disk.observer = () => {
+    if (isDead || ++calls < call) return;
+    isDead = true;
+    medium.kill();
+    throw new Error('killed');
+  };
+  await firstSync(options(medium, changes)).catch(() => undefined);
+  disk.observer = undefined;
+  return { next: disk.medium(), calls };
+}
+
 describe('a first sync', () => {
   it('installs the server’s state as a file, at the snapshot’s position in the log', async () => {
     await fillServer();
@@ -221,6 +241,19 @@ describe('a first sync', () => {
       fields: { problem: 'the downloaded file does not match the hash that the server sent' },
     });
     expect(await medium.list()).toEqual([]);
+  });
+
+  it('is complete or repeated if the worker dies while the file becomes the database', async () => {
+    await fillServer();
+    const { calls } = await afterDeathAt(Infinity);
+    // These calls follow the download: they create the database, make room in its file and copy the snapshot there.
+    for (let call = calls - 24; call <= calls; call++) {
+      const { next } = await afterDeathAt(call);
+      await firstSync(options(next));
+      await opened(next, ({ connection, meta }) => {
+        expect([call, connection.value('SELECT count(*) FROM entries'), meta.cursor]).toEqual([call, 500, 3]);
+      });
+    }
   });
 
   it('stores nothing if the server offers no snapshot', async () => {
@@ -376,19 +409,7 @@ describe('a first sync of an app with migrations', () => {
 
     /** Returns the number of calls. */
     async function dyingAt(call: number): Promise<number> {
-      const disk = new SimulatedDisk();
-      const medium = disk.medium();
-      let calls = 0;
-      let isDead = false;
-      disk.observer = () => {
-        if (isDead || ++calls < call) return;
-        isDead = true;
-        medium.kill();
-        throw new Error('killed');
-      };
-      await firstSync(migrated(medium)).catch(() => undefined);
-      disk.observer = undefined;
-      const next = disk.medium();
+      const { next, calls } = await afterDeathAt(call, MIGRATED);
       const hasFilled = await firstSync(migrated(next));
       await opened(
         next,
@@ -418,8 +439,16 @@ describe('a first sync of an app with migrations', () => {
       ...MIGRATED,
       migrations: [...MIGRATED.migrations, migration('0002_broken', 'DROP TABLE nowhere')],
     };
-    await expect(firstSync(options(medium, failing))).rejects.toMatchObject({ code: 'migration-failed' });
-    await expect(opened(medium, () => undefined, failing)).rejects.toMatchObject({ code: 'migration-failed' });
+    const line = cutting(0, 0);
+    for (let opening = 1; opening <= 2; opening++) {
+      await expect(firstSync(options(medium, { ...failing, fetch: line.fetch }))).rejects.toMatchObject({
+        code: 'migration-failed',
+        fields: { migration: '0002_broken' },
+      });
+      await expect(opened(medium, () => undefined, failing)).rejects.toMatchObject({ code: 'migration-failed' });
+    }
+    // The second opening downloads nothing.
+    expect(line.asked).toEqual([null]);
     expect(await medium.list()).not.toEqual([]);
     expect(await firstSync(migrated(medium))).toBe(true);
     await opened(

@@ -88,7 +88,9 @@ export interface SyncOptions {
    * Makes the first opening on a device wait for the server's snapshot, one file that loads many times faster than
    * single rows. Opening waits for the network once in the life of a database: up to `answerWithinMs` (default 3000)
    * for the token, the start of the response and a snapshot that is still being built, then for as long as bytes
-   * arrive. Without a response, or if the server's database is small, the client opens empty and fills as it syncs.
+   * arrive. Without a response, or if the server's database is small, the client opens empty and fills as it syncs. With
+   * `migrations`, the rows are copied in one step, about a second for 100,000 rows: other tabs that open wait for it,
+   * and if the page is closed meanwhile, the client also opens empty.
    * Default: opening never waits, and the snapshot downloads in the background.
    */
   readonly firstSync?: {

@@ -25,11 +25,11 @@ export async function listNamesInUse(medium: Medium): Promise<readonly string[]>
 export async function storageSizes(name: string, medium: Medium): Promise<StorageSizes | undefined> {
   checkStorageName(name);
   if ('openWriter' in medium) return medium.sizes(name);
-  const [database, first, second] = await Promise.all(
-    storageFileNames(name).map((fileName) => medium.sizeBytes(fileName)),
+  const [database, first, second, stagedBytes] = await Promise.all(
+    [...storageFileNames(name), storageFileNames(stagedName(name))[0]].map((fileName) => medium.sizeBytes(fileName)),
   );
   if (database === undefined) return undefined;
-  return { databaseBytes: database, logBytes: (first ?? 0) + (second ?? 0) };
+  return { databaseBytes: database, logBytes: (first ?? 0) + (second ?? 0), ...(stagedBytes && { stagedBytes }) };
 }
 
 /** Deletes a database and its log. Throws `storage-busy` while a writer has it open. Readers must be closed first. */

@@ -55,6 +55,8 @@ export interface FileMedium {
 export interface StorageSizes {
   readonly databaseBytes: number;
   readonly logBytes: number;
+  /** The staged file, if there is one: an import is under way or was interrupted. */
+  readonly stagedBytes?: number;
 }
 
 export interface OpenStoreOptions {

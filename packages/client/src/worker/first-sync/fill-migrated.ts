@@ -50,6 +50,7 @@ export async function fillMigrated(
     const facts = readFacts(staged.storage, schema, runtime, tools);
     const storage = await tools.openStorage({ name, medium, role: 'writer', durability: 'strict' });
     try {
+      storage.register(runtime.module as unknown as StorageModule);
       const database = createDatabase(storage, options, tools);
       try {
         onStored();
@@ -77,16 +78,20 @@ function readFacts(storage: Storage, schema: Schema, runtime: SqliteRuntime, { C
   }
 }
 
+/** Throws `migration-failed` if the migrations do not run on an empty database. Stores nothing. */
+export function tryMigrations(options: FillOptions, tools: FillTools): void {
+  createDatabase({ path: ':memory:' }, options, tools).close();
+}
+
 function createDatabase(
-  storage: Storage,
+  { path, vfsName }: { readonly path: string; readonly vfsName?: string },
   { schema, migrations, runtime, randomBytes }: FillOptions,
   { openDatabase }: FillTools,
 ): OpenDatabase {
-  storage.register(runtime.module as unknown as StorageModule);
   return openDatabase({
     runtime,
-    path: storage.path,
-    vfsName: storage.vfsName,
+    path,
+    ...(vfsName !== undefined && { vfsName }),
     role: 'writer',
     schema,
     migrations,

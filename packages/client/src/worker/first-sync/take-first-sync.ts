@@ -6,7 +6,7 @@ import type { storageFailure } from '../storage/storage-failure.ts';
 import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
 import { adoptSnapshot } from './adopt-snapshot.ts';
 import { downloadSnapshot, type DownloadOptions } from './download-snapshot.ts';
-import { fillMigrated, type FillTools } from './fill-migrated.ts';
+import { fillMigrated, tryMigrations, type FillTools } from './fill-migrated.ts';
 import type { SnapshotContent } from './snapshot-source.ts';
 import { reportStored } from './stored-progress.ts';
 
@@ -39,8 +39,12 @@ export async function takeFirstSync(
   options: FirstSyncOptions & { readonly hasFiles: boolean },
   tools: FirstSyncTools,
 ): Promise<boolean> {
-  if (options.hasFiles && !(await isEmpty(options, tools))) return false;
   const { schema, migrations, answerWithinMs, nextBytesMs, onWait } = options;
+  if (options.hasFiles) {
+    if (!(await isEmpty(options, tools))) return false;
+    // If they failed before, each opening would download the snapshot again in vain.
+    if (migrations !== null) tryMigrations({ ...options, runtime: await options.runtime, migrations }, tools);
+  }
   const timeouts = {
     tokenMs: answerWithinMs,
     firstByteMs: answerWithinMs,
