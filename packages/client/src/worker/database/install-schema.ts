@@ -10,13 +10,9 @@ import { addUnseenColumns } from '../file/unseen-columns.ts';
 import type { UndecidedChangeset } from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from '../file/schema-change.ts';
 
-/** The result of opening: a new file, a file with the same schema, or a file whose schema was extended. */
-export type SchemaInstallation = 'created' | 'same' | 'extended';
-
 const SITE_ID_BYTES = 16;
 
 export interface InstalledSchema {
-  readonly installation: SchemaInstallation;
   /** The file's schema: that of the bundle, with additions of other bundles. */
   readonly schema: Schema;
   /** Why the bundle may not write; null if it may. */
@@ -37,8 +33,7 @@ export interface InstallOptions extends BundleSchema {
  */
 export function installSchema(connection: Connection, meta: Meta, options: InstallOptions): InstalledSchema {
   const { schema, migrations } = options;
-  if (migrations === null && isInstalled(meta, encodeSchema(schema)))
-    return { installation: 'same', schema, readOnly: null };
+  if (migrations === null && isInstalled(meta, encodeSchema(schema))) return { schema, readOnly: null };
   return inSchemaTransaction(connection, () => {
     const isFresh = connection.value('SELECT count(*) FROM sqlite_schema') === 0;
     if (isFresh) return createIn(connection, meta, options);
@@ -46,23 +41,23 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
     requireRockpoolFile(meta);
     const stored = readStoredSchema(meta);
     const fit = fitSchema(meta, stored, options);
-    if (fit.kind === 'behind') return { installation: 'same', schema: stored, readOnly: fit.reason };
+    if (fit.kind === 'behind') return { schema: stored, readOnly: fit.reason };
     const target = fit.kind === 'beside' ? fit.target : schema;
     if (fit.kind === 'newer' && migrations !== null && hasMigrations(meta)) {
       const reason = migrate(connection, meta, stored, { ...options, migrations });
-      if (reason !== null) return { installation: 'same', schema: stored, readOnly: reason };
+      if (reason !== null) return { schema: stored, readOnly: reason };
     } else {
       if (target !== stored) extend(connection, stored, target);
       // A file created without migrations already has their result, so they are recorded as run.
       if (migrations !== null && !hasMigrations(meta)) migrationCode().rememberMigrations(meta, migrations);
     }
-    if (encodeSchema(target) === meta.schemaJson) return { installation: 'same', schema: target, readOnly: null };
+    if (encodeSchema(target) === meta.schemaJson) return { schema: target, readOnly: null };
     if (meta.schemaHash !== target.hash && meta.logEpoch !== null) {
       meta.set('wants_whole', 1);
       addUnseenColumns(meta, stored, target);
     }
     rememberSchema(meta, target, schema);
-    return { installation: 'extended', schema: target, readOnly: null };
+    return { schema: target, readOnly: null };
   });
 }
 
@@ -73,7 +68,7 @@ function createIn(connection: Connection, meta: Meta, options: InstallOptions): 
     migrate(connection, meta, EMPTY_SCHEMA, { ...options, migrations });
     rememberSchema(meta, schema, schema);
   }
-  return { installation: 'created', schema, readOnly: null };
+  return { schema, readOnly: null };
 }
 
 /** The common case, which needs no transaction. Only the writer changes the values compared here. */
@@ -123,20 +118,20 @@ const EMPTY_SCHEMA: Schema = buildSchema([]);
  * Checks the schema for a connection that only reads. Throws `storage-missing` while the file lacks a part of this
  * schema, that is, until a writer of the same version has opened it. With migrations, a bundle reads the parts that it
  * knows of a file that is ahead of it, or whose migration waits for undecided changes. The reader keeps this schema
- * until it is opened again, also after another tab has migrated.
+ * until it is opened again, which a tab does when the next leader may have migrated.
  */
 export function requireInstalled(meta: Meta, { schema }: BundleSchema): InstalledSchema {
   if (!meta.exists) throw new RockpoolError('storage-missing');
   requireRockpoolFile(meta);
-  if (meta.schemaJson === encodeSchema(schema)) return { installation: 'same', schema, readOnly: null };
+  if (meta.schemaJson === encodeSchema(schema)) return { schema, readOnly: null };
   const stored = readStoredSchema(meta);
-  if (hasMigrations(meta)) return { installation: 'same', schema: stored, readOnly: null };
+  if (hasMigrations(meta)) return { schema: stored, readOnly: null };
   const known = new Set(namedColumns(stored).map((named) => JSON.stringify(named)));
   for (const named of namedColumns(schema)) {
     if (!known.has(JSON.stringify(named)))
       throw new RockpoolError('storage-missing', { table: named[0], column: named[1] });
   }
-  return { installation: 'extended', schema: stored, readOnly: null };
+  return { schema: stored, readOnly: null };
 }
 
 function create(connection: Connection, meta: Meta, schema: Schema, randomBytes: (count: number) => Uint8Array): void {

@@ -5,13 +5,6 @@ import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import type { OpenTransaction } from '../write/open-transaction.ts';
-import type { SchemaInstallation } from './install-schema.ts';
-
-export interface SchemaState {
-  /** Hash of the synced tables. */
-  readonly hash: string;
-  readonly installation: SchemaInstallation;
-}
 
 /** The app's database in one worker. All calls are synchronous; every failure is a RockpoolError. */
 export interface LocalDatabase {
@@ -39,7 +32,6 @@ export interface LocalDatabase {
    * `sql-read-only` on a reader.
    */
   begin(options: { readonly atomic: boolean; readonly withoutTriggers?: boolean }): OpenTransaction;
-  schemaState(): SchemaState;
   /** Later calls throw `client-closed`. */
   close(): void;
 }

@@ -185,7 +185,7 @@ function assemble(
   options: OpenDatabaseOptions,
   connection: Connection,
   meta: Meta,
-  { schema, installation, readOnly }: InstalledSchema,
+  { schema, readOnly }: InstalledSchema,
 ): OpenDatabase {
   const { role, schema: appSchema, nowMs } = options;
   const tablesById = new Map([...syncedTables(schema), ...SYSTEM_TABLES].map((table) => [table.id, table]));
@@ -226,7 +226,6 @@ function assemble(
     searchIndexes,
     localTime,
     randomBytes: options.randomBytes,
-    schemaState: () => ({ hash: schema.hash, installation }),
     write(request: WriteRequest, refusal?: RockpoolError): WriteOutcome {
       const available = requestParts();
       requireMayWrite(readOnly, request.action);
