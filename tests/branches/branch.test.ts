@@ -1,8 +1,11 @@
 import type { Branch, Client } from '#client/index.ts';
+import { createDeviceOn } from '#client/node/device.ts';
 import { createDevice, inProcess, type Device } from '#client/node/index.ts';
+import { branchFile } from '#client/rpc/branch-file.ts';
 import { defineSchema } from '#client/schema/index.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { createSyncServer } from '#sync-server/index.ts';
+import { memoryMedium, openStorage } from '#vfs-opfs/index.ts';
 import {
   integer,
   sqliteTable,
@@ -442,15 +445,53 @@ describe('a write in the tab that merges', () => {
     expect(await noteOfF(client)).toEqual({ note: 'late' });
   });
 
+  /** A transaction of another tab, for which the writes and the merge of this tab wait. Returns a function that ends it. */
+  async function holdWrites(): Promise<() => Promise<void>> {
+    const tab = await device.createClient({ name: 'budget', schema });
+    const other = await tab.openBranch('what if');
+    clients.push(tab, other);
+    const begun = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const held = other.transaction(async (tx) => {
+      await tx.query('SELECT 1');
+      begun.resolve();
+      await end.promise;
+    });
+    await begun.promise;
+    return async () => {
+      end.resolve();
+      await held;
+    };
+  }
+
   it('fails in an open document too, which reports it', async () => {
     const branch = await begin();
     const document = await branch.document<{ body: string }>('entry', ['e'], 'details');
+    const letGo = await holdWrites();
     const merged = branch.merge();
-    await Promise.resolve();
+    await new Promise((resolve) => setTimeout(resolve));
     document.change((value) => ({ ...value, body: 'late' }));
     const saved = document.saved().catch((error: unknown) => error);
+    await letGo();
     await merged;
     expect(await saved).toMatchObject({ code: 'branch-ended' });
+  });
+
+  it('is merged if it was typed into an open document during an earlier write', async () => {
+    const branch = await begin();
+    const document = await branch.document<{ body: string }>('entry', ['e'], 'details');
+    await (await branch.document('entry', ['e'], 'details')).close();
+    const letGo = await holdWrites();
+    document.change((value) => ({ ...value, body: 'first' }));
+    await Promise.resolve(); // Its write waits for the transaction.
+    document.change((value) => ({ ...value, body: 'first and second' }));
+    const merged = branch.merge();
+    await new Promise((resolve) => setTimeout(resolve));
+    await letGo();
+    await merged;
+    expect(await client.query("SELECT details ->> 'body' AS body FROM entry WHERE id = 'e'")).toEqual([
+      { body: 'first and second' },
+    ]);
   });
 
   it('of two merges at once, the second finds the branch ended', async () => {
@@ -495,10 +536,26 @@ describe('the branch API', () => {
       await expect(ended.execute('DELETE FROM entry').catch(() => ended.diff())).rejects.toMatchObject(error);
       for (const call of ['diff', 'preview', 'merge', 'discard'] as const)
         await expect(ended[call]()).rejects.toMatchObject(error);
-      expect(() => ended.live('SELECT 1')).toThrow(expect.objectContaining(error) as Error);
+      expect(() => ended.stream('SELECT 1')).toThrow(expect.objectContaining(error) as Error);
+      // A page that still shows the branch renders again.
+      const live = ended.live('SELECT 1');
+      live.subscribe(() => undefined)();
+      expect(live.current).toMatchObject({ rows: [], error: { code: 'client-closed' }, loading: false });
     }
     await expect(tab.openBranch('what if')).rejects.toMatchObject({ code: 'branch-missing' });
     await (await begin()).discard();
+  });
+
+  it('is missing, and its name free again, if its creation was interrupted', async () => {
+    const medium = memoryMedium();
+    const interrupted = await createDeviceOn(medium).createClient({ name: 'budget', schema });
+    clients.push(interrupted);
+    const empty = await openStorage({ name: branchFile('budget', 'what if'), medium, role: 'writer' });
+    await empty.close();
+    expect(await interrupted.listBranches()).toMatchObject([{ name: 'what if' }]);
+    await expect(interrupted.openBranch('what if')).rejects.toMatchObject({ code: 'branch-missing' });
+    expect(await interrupted.listBranches()).toEqual([]);
+    await (await interrupted.branch('what if')).discard();
   });
 
   it('rejects a merge after the origin was migrated, and the branch stays readable', async () => {

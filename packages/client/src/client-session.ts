@@ -16,8 +16,11 @@ import { createTabPresence, type TabPresence } from './tab/tab-presence.ts';
 import { createTabWorker, type TabWorker } from './tab/tab-worker.ts';
 import type { WorkerConnection } from './tab/worker-connection.ts';
 
-/** A stuck worker must not prevent a page from closing its client. A hand-over between tabs takes 3 s at most. */
-const CLOSE_DEADLINE_MS = 3_000;
+/**
+ * A stuck worker must not prevent a page from closing its client. The worker waits as long for the writes under way
+ * (Membership.close), and a hand-over between tabs takes 3 s at most.
+ */
+const CLOSE_DEADLINE_MS = 10_000;
 
 /** A reachable server responds well within this time, unless it has to build the snapshot first. */
 const FIRST_SYNC_WITHIN_MS = 3_000;
@@ -39,6 +42,8 @@ export class ClientSession {
   readonly onProblem: (error: RockpoolError) => void;
   /** Called with the event before the worker is suspended. Open documents set it. */
   beforeAway: (event: Event) => void = () => undefined;
+  /** Writes what open documents have not written yet. They set it; the declaration adds nothing to the page's code. */
+  declare saveDocuments?: () => Promise<unknown>;
   /** How many calls of `leave` check that all is sent. Meanwhile, `accept` rejects. */
   leaving = 0;
   /** Resolves when the accepted writes have settled. */
@@ -131,7 +136,9 @@ export class ClientSession {
   private async openIn(worker: Remote<WorkerApi>): Promise<void> {
     // Events of a worker that was replaced or ended may still arrive.
     const tab: TabApi = {
-      onEvent: (event) => (this.tab === tab ? this.onEvent(event) : undefined),
+      onEvent: (event) => {
+        if (this.tab === tab) this.onEvent(event);
+      },
       token: () => this.askToken(),
     };
     this.tab = tab;
@@ -215,16 +222,15 @@ export class ClientSession {
   }
 
   private async end(): Promise<void> {
-    const closed = new RockpoolError('client-closed');
     for (const onEnd of this.onClose) onEnd();
-    this.live.end(closed);
+    this.live.end(new RockpoolError('client-closed'));
     this.presence.end();
     let deadline: ReturnType<typeof setTimeout> | undefined;
-    const overdue = new Promise<void>((resolve) => {
-      deadline = setTimeout(resolve, CLOSE_DEADLINE_MS);
-    });
     try {
-      await Promise.race([this.worker.call((worker) => worker.close()), overdue]);
+      await Promise.race([
+        this.worker.call((worker) => worker.close()),
+        new Promise<void>((resolve) => (deadline = setTimeout(resolve, CLOSE_DEADLINE_MS))),
+      ]);
     } finally {
       clearTimeout(deadline);
       this.endWorker();

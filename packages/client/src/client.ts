@@ -232,14 +232,15 @@ export interface Client {
   /**
    * Closes the client and deletes the database and its branches from this device; the server's copy stays. Rejects with
    * `changes-unsent` while changes are pending or rejected, unless `discardUnsent` is true, and with `storage-busy`
-   * while another tab has the database open. The check waits for the writes of this tab; after ten seconds it rejects
-   * with `changes-unsent` and `isWriting`. Further writes reject with `client-closed` unless the check fails.
+   * while another tab has the database open. The check saves open documents, rejecting like their `saved`, and waits for
+   * the writes of this tab; after ten seconds it rejects with `changes-unsent` and `isWriting`. Further writes reject
+   * with `client-closed` unless the check fails.
    */
   leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 
   /**
-   * Waits for the writes that have already been requested, then releases every lock, channel and worker. Later calls
-   * reject with `client-closed`.
+   * Waits up to ten seconds for the writes that have already been requested, then releases every lock, channel and
+   * worker. Later calls reject with `client-closed`, and so does a write that takes longer, whose outcome is unknown.
    */
   close(): Promise<void>;
 }
@@ -261,7 +262,7 @@ export interface SyncControl {
 
 /**
  * A local copy of a database; see `client.branch`. Its calls reject with `branch-ended` once it has been merged or
- * discarded, in any tab. `close` keeps it; `leave` discards it.
+ * discarded, in any tab; its live queries then have the error `client-closed`. `close` keeps it; `leave` discards it.
  */
 export interface Branch extends Client {
   /** The name that was passed to `client.branch`. */
@@ -277,7 +278,8 @@ export interface Branch extends Client {
   /**
    * Writes the changes of the branch to the origin as one ordinary transaction, which syncs, merges and can be undone
    * like any other, and ends the branch. Counters add the branch's difference, columns of a group change together, and
-   * documents receive the branch's edits. Writes of this tab to the branch wait for the merge, and then reject with
+   * documents receive the branch's edits. Open documents of this tab are saved first; `merge` rejects like their
+   * `saved`. Writes of this tab to the branch wait for the merge, and then reject with
    * `branch-ended`. After an error, the branch is unchanged, and they run. If the merge is committed but could not be
    * flushed, `onError` receives `storage-unflushed`. Rejects with
    * - `branch-conflicts`: the origin changed the same values since the branch began, and `conflicts` is not set

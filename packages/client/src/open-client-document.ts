@@ -1,4 +1,4 @@
-import { quoteName, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
+import { quoteName, RockpoolError, toRockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import type { LiveDocument } from './interface/live-document.ts';
 import type { RowHistory } from './interface/row-history.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
@@ -39,7 +39,7 @@ export async function openClientDocument<Value>(
         return row.text;
       },
       follow: (listener) => session.live.live(statement).subscribe(listener),
-      beforeEnd: (listener) => beforeEnd(session, listener),
+      beforeEnd: (listener, save) => beforeEnd(session, listener, save),
       history: async () => (await rowHistory()).document(column),
       // A getter, because a long key has no presence, but its document opens.
       get presence() {
@@ -50,27 +50,35 @@ export async function openClientDocument<Value>(
   );
 }
 
-/** The listeners of each client's open documents. */
-const endListeners = new WeakMap<ClientSession, Set<() => void>>();
+/** The listeners of each client's open documents, and how each document is saved. */
+type EndListeners = Map<() => void, () => Promise<void>>;
 
-/** Calls the listener when the client or its page is about to end, until the returned function is called. */
-function beforeEnd(session: ClientSession, listener: () => void): () => void {
+const endListeners = new WeakMap<ClientSession, EndListeners>();
+
+/** See DocumentSource. */
+function beforeEnd(session: ClientSession, listener: () => void, save: () => Promise<void>): () => void {
   const listeners = endListeners.get(session) ?? listenForEnd(session);
-  listeners.add(listener);
+  listeners.set(listener, save);
   return () => void listeners.delete(listener);
 }
 
-function listenForEnd(session: ClientSession): Set<() => void> {
-  const listeners = new Set<() => void>();
+function listenForEnd(session: ClientSession): EndListeners {
+  const listeners: EndListeners = new Map();
   endListeners.set(session, listeners);
-  const callAll = (): void => listeners.forEach((listener) => listener());
+  const callAll = (): void => listeners.forEach((_save, listener) => listener());
   session.beforeClose(callAll);
   session.beforeAway = (event) => {
     // A page that is frozen or cached usually continues, and would then write the text twice; if the browser discards
     // it, the text is lost.
     if ((event as Partial<PageTransitionEvent>).persisted === false) callAll();
   };
+  session.saveDocuments = () => Promise.all([...listeners.values()].map((save) => save().catch(unlessGone)));
   return listeners;
+}
+
+/** What was typed after the row was deleted cannot be written, and must not keep the user from leaving. */
+function unlessGone(thrown: unknown): void {
+  if (toRockpoolError(thrown).code !== 'document-gone') throw thrown;
 }
 
 function documentQuery(table: TableSchema, key: readonly SqlParam[], column: string): SqlStatement {

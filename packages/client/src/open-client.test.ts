@@ -1,7 +1,9 @@
 import { buildSchema, RockpoolError } from '@rockpool/shared';
 import type { Remote } from 'comlink';
+import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { expect, it, vi } from 'vitest';
 import type { Client } from './client.ts';
+import { createDevice } from './node/device.ts';
 import type { PersistenceChoice } from './rpc/persistence.ts';
 import type { OwnState } from './rpc/presence.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
@@ -10,6 +12,7 @@ import { openClient } from './open-client.ts';
 import { INITIAL_STATUS } from './rpc/sync-status.ts';
 import type { EncodedRows } from './rpc/rows-transfer.ts';
 import type { TabApi, WorkerApi } from './rpc/worker-api.ts';
+import { defineSchema } from './schema/define-schema.ts';
 import { requireAllSent } from './tab/require-all-sent.ts';
 import { testTable } from '../testing/worker/table-schema.ts';
 
@@ -23,6 +26,8 @@ class Workers {
   private started = 0;
   /** The result of every query. */
   answer = (): EncodedRows => ({ names: [], columns: [], rowCount: 0 });
+  /** Resolves when the worker has closed its database. */
+  closed = (): Promise<void> => Promise.resolve();
 
   readonly environment: ClientEnvironment = {
     connect: () => {
@@ -36,7 +41,7 @@ class Workers {
         ping: async () => undefined,
         write: async () => ({ outcomes: [{ changes: 1 }], update: null }),
         query: async () => this.answer(),
-        close: async () => undefined,
+        close: () => this.closed(),
       };
       return { call: (run) => run(api as unknown as Remote<WorkerApi>), end: (error) => void this.ended.push(error) };
     },
@@ -112,6 +117,20 @@ it('a closed client starts no worker for a late report', async () => {
   expect(workers.problems).toEqual([]);
 });
 
+it('a client that closes waits for its worker, which may write, and ends it after ten seconds', async () => {
+  const workers = new Workers();
+  const client = await workers.open('memory');
+  workers.closed = () => new Promise(() => undefined);
+  vi.useFakeTimers();
+  const closed = client.close();
+  await vi.advanceTimersByTimeAsync(9_999);
+  expect(workers.ended).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(workers.ended.map(({ code }) => code)).toEqual(['client-closed']);
+  await closed;
+  vi.useRealTimers();
+});
+
 it('a client reports, but does not replace, a stuck worker that holds a database in memory', async () => {
   const workers = new Workers();
   const client = await workers.open('memory');
@@ -158,4 +177,34 @@ it('leaving waits ten seconds for a write, then reports that it is under way', a
   });
   expect(session.leaving).toBe(0);
   vi.useRealTimers();
+});
+
+it('leaving writes what was typed into an open document during a write', async () => {
+  const page = sqliteTable('page', { id: text().primaryKey(), content: text() });
+  const schema = defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content }] }] });
+  const device = createDevice();
+  const client = await device.createClient({ name: 'pages', schema });
+  const tab = await device.createClient({ name: 'pages', schema });
+  await client.execute(`INSERT INTO page VALUES ('p', '{"body":""}')`);
+  await client.listBranches(); // Loads the code of rare calls.
+  const document = await client.document<{ body: string }>('page', ['p'], 'content');
+  const begun = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const transaction = tab.transaction(async (tx) => {
+    await tx.query('SELECT 1');
+    begun.resolve();
+    await end.promise;
+  });
+  await begun.promise;
+  document.change(() => ({ body: 'a' }));
+  await Promise.resolve(); // Its write waits for the transaction.
+  document.change(() => ({ body: 'ab' }));
+  const left = client.leave().catch((error: unknown) => error);
+  await new Promise((resolve) => setTimeout(resolve));
+  end.resolve();
+  await transaction;
+  // The row and two changes.
+  expect(await left).toMatchObject({ code: 'changes-unsent', fields: { pendingCount: 3 } });
+  expect(await tab.query('SELECT content FROM page')).toEqual([{ content: '{"body":"ab"}' }]);
+  await Promise.all([client.close(), tab.close()]);
 });

@@ -3,6 +3,7 @@ import { BranchEnding } from './branch/branch-ending.ts';
 import { BranchMerging, isMerged } from './branch/branch-merging.ts';
 import type { BranchDocuments } from './branch/changed-rows.ts';
 import { guardedCalls } from './branch/guarded-calls.ts';
+import { OpenDocuments } from './branch/open-documents.ts';
 import { describeChange } from './branch/plan-merge.ts';
 import type { WriteGate } from './branch/write-gate.ts';
 import type { Branch, Client } from './client.ts';
@@ -10,6 +11,7 @@ import type { ClientEnvironment } from './client-session.ts';
 import { liveQueryInspections } from './live-query-inspection.ts';
 import { newId } from './new-id.ts';
 import { branchName, type BranchStart } from './rpc/branch-file.ts';
+import type { RowKey } from './rpc/row-key.ts';
 
 export interface BranchParts {
   readonly origin: Client;
@@ -25,12 +27,14 @@ export interface BranchParts {
 }
 
 /**
- * Adds the operations of a branch to the client of its database. Rejects with `branch-ended` if it was merged before.
+ * Adds the operations of a branch to the client of its database. Rejects with `branch-ended` if it was merged before,
+ * and with `branch-missing` if its creation was interrupted, and removes the file.
  */
 export async function startBranch(parts: BranchParts): Promise<Branch> {
   const { client, origin, file, environment, gate, onProblem } = parts;
   const name = branchName(file);
   const start = await readStart(client);
+  if (start === null) return removeInterrupted(parts);
   const ending = new BranchEnding({
     branch: name,
     start,
@@ -53,13 +57,17 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
     last = ended.catch(() => undefined);
     return ended;
   }
+  const guarded = guardedCalls(client, () => ending.ended, name);
+  const documents = new OpenDocuments();
   const branch: Branch = {
-    ...guardedCalls(client, () => ending.ended, name),
+    ...guarded,
     branchName: name,
     begunMs: start.begunMs,
     branch: () => Promise.reject(new RockpoolError('branch-of-branch', { branch: name })),
     openBranch: () => Promise.reject(new RockpoolError('branch-of-branch', { branch: name })),
     listBranches: () => Promise.resolve([]),
+    document: <Value>(table: string, key: RowKey, column: string) =>
+      documents.note(guarded.document<Value>(table, key, column)),
     async diff() {
       ending.requireOpen();
       const changed = await merging.changedRows();
@@ -71,6 +79,7 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
     },
     merge: (options = {}) =>
       inOrder(async () => {
+        if (documents.count > 0) await documents.save();
         const transactionId = newId();
         gate.close(transactionId);
         const merged = await merging.merge(options, transactionId).catch((thrown: unknown) => {
@@ -91,10 +100,17 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
   return branch;
 }
 
-async function readStart(client: Client): Promise<BranchStart> {
+async function removeInterrupted({ client, file, environment, onProblem }: BranchParts): Promise<never> {
+  await client.close();
+  // Another tab that has just opened it removes it.
+  await environment.deleteDatabase(file).catch(onProblem);
+  throw new RockpoolError('branch-missing', { branch: branchName(file) });
+}
+
+/** Null for an empty database, which a worker leaves that dies while it copies the origin. */
+async function readStart(client: Client): Promise<BranchStart | null> {
   const [row] = await client.query<{ json: string }>(
     "SELECT value AS json FROM rockpool_meta WHERE key = 'branch_json'",
   );
-  if (row === undefined) throw new RockpoolError('internal', { problem: 'the file is not a branch' });
-  return JSON.parse(row.json) as BranchStart;
+  return row === undefined ? null : (JSON.parse(row.json) as BranchStart);
 }

@@ -4,10 +4,10 @@ import type { Client } from '../client.ts';
 /** How a branch ended. */
 export type EndOfBranch = 'merge' | 'discard';
 
-/** The calls that return their result synchronously. */
-const SYNCHRONOUS: ReadonlySet<string> = new Set(['live', 'stream']);
-
-/** Returns the client's members. Their calls fail with `branch-ended` once the branch has ended. */
+/**
+ * Returns the client's members. Their calls fail with `branch-ended` once the branch has ended. `live` has the error of
+ * a closed client instead: it is called while a page renders, where a throw would unmount the page.
+ */
 export function guardedCalls(client: Client, ended: () => EndOfBranch | null, branch: string): Client {
   const guarded = Object.entries(client).map(([name, member]: [string, unknown]) => {
     if (typeof member !== 'function') return [name, member];
@@ -15,9 +15,9 @@ export function guardedCalls(client: Client, ended: () => EndOfBranch | null, br
       name,
       (...given: unknown[]): unknown => {
         const by = ended();
-        if (by === null) return (member as (...params: unknown[]) => unknown)(...given);
+        if (by === null || name === 'live') return (member as (...params: unknown[]) => unknown)(...given);
         const error = new RockpoolError('branch-ended', { branch, by });
-        if (SYNCHRONOUS.has(name)) throw error;
+        if (name === 'stream') throw error;
         return rejectedWrite(error);
       },
     ];

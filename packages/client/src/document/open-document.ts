@@ -37,8 +37,11 @@ export interface DocumentSource {
    * repeated under the same id is applied once. Rejects with `document-gone`.
    */
   readonly change: (changeJson: string, requestId: string) => Promise<string>;
-  /** Calls the listener when the page or the client is about to end, until the returned function is called. */
-  readonly beforeEnd: (listener: () => void) => () => void;
+  /**
+   * Until the returned function is called: calls the listener when the page or the client is about to end, and `save`
+   * when the app leaves the database.
+   */
+  readonly beforeEnd: (listener: () => void, save: () => Promise<void>) => () => void;
   readonly history: () => Promise<DocumentHistory>;
   /** The presence of the tabs that have the document open. */
   readonly presence: Presence;
@@ -80,9 +83,9 @@ export async function openDocument<Value>(source: DocumentSource, place: ColumnP
   const sync = new DocumentSync<Value>(source, place, rule, text);
   const { doc } = sync;
   const unfollow = source.follow(() => sync.hearCommit());
-  const stopListening = source.beforeEnd(() => sync.sendRest());
-  const undoManager = new UndoManager(rootOf(doc), { trackedOrigins: new Set([null, FROM_CHANGE]) });
   const saved = (): Promise<void> => sync.saved();
+  const stopListening = source.beforeEnd(() => sync.sendRest(), saved);
+  const undoManager = new UndoManager(rootOf(doc), { trackedOrigins: new Set([null, FROM_CHANGE]) });
   let awareness: Awareness | null = null;
   return {
     doc,

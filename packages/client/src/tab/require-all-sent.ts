@@ -21,19 +21,31 @@ const SETTLED_WITHIN_MS = 10_000;
 export interface WritingSession {
   leaving: number;
   readonly settled: Promise<unknown>;
+  /** Writes what open documents have not written yet. Rejects if it cannot be written. */
+  readonly saveDocuments?: () => Promise<unknown>;
   call<T>(run: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T>;
 }
 
 /**
- * Refuses further writes of this tab, waits for those under way, and throws `changes-unsent` with the counts unless
- * both are zero and no write is under way any more. Writes are accepted again only if it throws: a later write would be
- * deleted with the database.
+ * Saves open documents, refuses further writes of this tab, waits for those under way, and throws `changes-unsent` with
+ * the counts unless both are zero and no write is under way any more. Writes are accepted again only if it throws: a
+ * later write would be deleted with the database.
  */
 export async function requireAllSent(session: WritingSession): Promise<void> {
-  session.leaving++;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const overdue = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, SETTLED_WITHIN_MS, true)));
   try {
-    const overdue = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, SETTLED_WITHIN_MS, true)));
+    if (session.saveDocuments !== undefined) await Promise.race([session.saveDocuments(), overdue]);
+    await refusingWrites(session, overdue);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `overdue` resolves with true when the writes under way take too long. */
+async function refusingWrites(session: WritingSession, overdue: Promise<boolean>): Promise<void> {
+  session.leaving++;
+  try {
     const isWriting = await Promise.race([session.settled.then(() => false), overdue]);
     const [counts] = decodeRows(await session.call((worker) => worker.query(UNSENT)));
     const pendingCount = Number(counts?.['pendingCount']);
@@ -43,7 +55,5 @@ export async function requireAllSent(session: WritingSession): Promise<void> {
   } catch (thrown) {
     session.leaving--;
     throw thrown;
-  } finally {
-    clearTimeout(timer);
   }
 }
