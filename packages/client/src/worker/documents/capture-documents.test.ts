@@ -2,6 +2,7 @@ import {
   buildSchema,
   DEFAULT_DOCUMENT_RULE,
   DEFAULT_MERGE_RULES,
+  RockpoolError,
   type ErrorCode,
   type Outcome,
 } from '@rockpool/shared';
@@ -9,6 +10,7 @@ import { createDocument, decodeDocumentCell, editDocument, encodeDocumentCell } 
 import { describe, expect, it } from 'vitest';
 import { mayAffect, type TouchedTables } from '../../rpc/query-dependencies.ts';
 import { writeStates } from '../changelog/write-states.ts';
+import { retryDependentEdits } from '../write/retry-dependent-edits.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import {
   admitted,
@@ -256,6 +258,38 @@ describe('a dependent edit', () => {
     expect(contentOf(database)).toBe('{"n":2}');
     database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: id } });
     expect(contentOf(database)).toBe('{"n":1}');
+    database.close();
+  });
+
+  it('is tried again with later deliveries, a few of many at a time', () => {
+    const { database, sync } = written('{"n":0}', '{"n":1}', '{"n":2}');
+    for (let n = 3; n <= 50; n++) write(database, `UPDATE page SET content = '{"n":${n}}'`);
+    const rejected = (from: number, to: number): Outcome[] =>
+      Array.from({ length: to - from + 1 }, (_, index) => ({
+        kind: 'rejected',
+        sequence: from + index,
+        code: 'document-gap',
+        fields: {},
+      }));
+    sync.applyDelivery(
+      testDelivery({ to: 1, lastAckedSequence: 3, outcomes: decided('constraint-check', 'document-gap') }),
+    );
+    write(database, `UPDATE page SET content = '{"n":"new"}'`);
+    sync.applyDelivery(testDelivery({ from: 1, to: 1, lastAckedSequence: 51, outcomes: rejected(4, 51) }));
+    expect([rejectedIn(database).length, contentOf(database)]).toEqual([50, '{"n":"new"}']);
+    const tried: number[][] = [];
+    for (let round = 0; round < 3; round++) {
+      const attempts: number[] = [];
+      const retryIfUnchanged = (sequence: number): never => {
+        attempts.push(sequence);
+        throw new RockpoolError('document-gap');
+      };
+      const { rejected, outbox, meta } = database;
+      retryDependentEdits({ rejected, outbox, meta, retryIfUnchanged });
+      tried.push(attempts);
+    }
+    expect(tried.map(({ length }) => length)).toEqual([20, 20, 20]);
+    expect(new Set(tried.flat()).size).toBe(49);
     database.close();
   });
 
