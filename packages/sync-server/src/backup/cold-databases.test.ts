@@ -317,6 +317,13 @@ describe('a fetch that ends after its sessions have stopped waiting', () => {
     expect(databaseRows(path())).toEqual(rows);
   });
 
+  it('fails for now if the disk of the backup is no longer mounted', async () => {
+    await unloaded();
+    const fetch = await beginLateFetch();
+    renameSync(at('copies'), at('away'));
+    expect(await fetch.end()).toMatchObject({ event: 'database-fetch-failed', code: 'backup-unavailable' });
+  });
+
   it('does not bring back a database that was deleted meanwhile', async () => {
     await unloaded();
     const fetch = await beginLateFetch();

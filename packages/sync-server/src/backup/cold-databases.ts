@@ -161,6 +161,9 @@ export class ColdDatabases {
         this.requireRunning();
         progress.fetchedBytes = fetchedBytes;
       },
+    }).catch(async (error: unknown) => {
+      if (error instanceof RockpoolError && error.code === 'backup-damaged') await requireContents(destination);
+      throw error;
     });
     if (stateSum !== mark.stateSum) throw damaged(mark.generation, 'the fetched copy is not the one that was unloaded');
     // Nothing below waits, so no operation can begin before the file is installed.
@@ -206,7 +209,7 @@ export class ColdDatabases {
       NEWEST,
     );
     if (plan !== null) return plan;
-    // Storage that is away for a while must not count as damaged, which would block the devices.
+    // A destination that is not mounted must not count as damaged, which would block the devices.
     if (copiedTo !== destination.name)
       throw refusal(destination, 'get', `the database is unloaded to ${copiedTo}, and has no copy here`);
     await requireContents(destination);
