@@ -157,7 +157,7 @@ export const ERROR_GROUPS = [
       'auth-site-refused': 'Sign in as the user who synced this database, or open it under a different `name`.',
       'auth-token-expired': 'Nothing, if `token` fetches a new one for each call; the client asks again.',
       'auth-token-invalid':
-        'Get a new token. If that one is rejected too: `claim` names the claim that the server refuses, such as `aud` (`--audience`), `iss` (`--issuer`, `--oidc-issuer`) or `role`. Without it, the signature is not of `--secret-file`, `--key-set` or `--oidc-issuer`.',
+        'Get a new token. If that one is rejected too: `claim` names the claim that the server refuses, such as `aud` (`--audience`), `iss` (`--issuer`, `--oidc-issuer`) or `role`. Without it, the token is missing, malformed or not signed with a key of `--secret-file`, `--key-set` or `--oidc-issuer`.',
       'auth-unavailable': 'Restore access to the identity provider’s key set or to your `authenticate` function.',
       'invitation-invalid': 'Create a new invitation.',
       'quota-exceeded':

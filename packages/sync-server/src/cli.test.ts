@@ -73,7 +73,7 @@ describe('rockpool-server', () => {
       '--schema: the file is not a Rockpool schema file',
       '--port takes a number from 0 to 65535',
       '--secret-file: the secret has 5 bytes; it needs at least 32',
-      'example.org is not a URL',
+      'example.org is not an origin, such as https://app.example.org or http://localhost:5173',
       '--keep-deletes takes a number and s, m, h or d, such as 12h',
       '--max-conflicts takes a whole number',
     ]);

@@ -25,7 +25,7 @@ const ERROR_KINDS = {
   'auth-site-confirmed': ['retry', 'The server now links this database to the signed-in user; the client reconnects.'],
   'auth-site-refused': ['reauthenticate', 'Another user has synced this local database.'],
   'auth-token-expired': ['reauthenticate', 'The token has expired.'],
-  'auth-token-invalid': ['reauthenticate', 'The token is missing, malformed or signed with an unknown key.'],
+  'auth-token-invalid': ['reauthenticate', 'The server does not accept this token.'],
   'auth-unavailable': ['retry', 'The server cannot check tokens right now.'],
   'backup-damaged': ['ask-user', 'The backup is damaged or incomplete.'],
   'backup-unavailable': ['retry', 'The backup storage is unreachable or refuses access.'],

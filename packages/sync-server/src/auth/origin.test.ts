@@ -31,7 +31,8 @@ describe('an origin', () => {
   it('must be listed in the form that browsers send', () => {
     expect(originProblem('https://app.example.org')).toBeNull();
     expect(originProblem('https://app.example.org/')).toContain('did you mean https://app.example.org');
-    expect(originProblem('app.example.org')).toContain('is not');
+    expect(originProblem('app.example.org')).toContain('such as https://app.example.org');
+    expect(originProblem('localhost:5173')).toContain('such as https://app.example.org or http://localhost:5173');
   });
 });
 

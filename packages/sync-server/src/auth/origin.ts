@@ -32,7 +32,8 @@ export function loggedOrigin(origin: string | undefined): string | null {
 
 /** Returns why a text is not an origin in the form that browsers send, or null if it is. */
 export function originProblem(text: string): string | null {
-  if (!URL.canParse(text)) return `${text} is not a URL`;
-  const { origin } = new URL(text);
+  // `localhost:5173` is a URL with the scheme `localhost:` and the origin `null`.
+  const origin = URL.canParse(text) ? new URL(text).origin : 'null';
+  if (origin === 'null') return `${text} is not an origin, such as https://app.example.org or http://localhost:5173`;
   return origin === text ? null : `${text} is not an origin; did you mean ${origin}?`;
 }
