@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SignJWT, type JWTPayload } from 'jose';
+import { generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { testKeys, type TestKeys } from '../../testing/keys.ts';
-import { jwtAuthenticate } from './jwt.ts';
+import { issueToken, jwtAuthenticate } from './jwt.ts';
 
 const nowS = Math.floor(Date.now() / 1000);
 const claims: JWTPayload = {
@@ -108,6 +108,16 @@ describe('a key set at a URL', () => {
     expect(await jwtAuthenticate({ ...rules, keySet: url }, Date.now)(await es.sign(claims))).toMatchObject({
       id: 'ann',
     });
+  });
+
+  it('makes a token without a key id invalid if several of its keys could have signed it', async () => {
+    const other = await testKeys('ES256', 'k3');
+    answer = () => ({ status: 200, body: JSON.stringify({ keys: [...es.keySet.keys, ...other.keySet.keys] }) });
+    const authenticate = jwtAuthenticate({ ...rules, keySet: url }, Date.now);
+    const { privateKey } = await generateKeyPair('ES256');
+    const nameless = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
+    await expect(authenticate(nameless)).rejects.toMatchObject({ code: 'auth-token-invalid' });
+    expect(await authenticate(await es.sign(claims))).toMatchObject({ id: 'ann' });
   });
 
   it('makes tokens of every retired key invalid once it was fetched without that key', async () => {
@@ -261,6 +271,53 @@ describe('an OpenID Connect provider', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  it('is looked up again after a failure', async () => {
+    const discovery = createServer((_, response) => {
+      const isFirst = ++lookUps === 1;
+      response.writeHead(isFirst ? 503 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ issuer: here, jwks_uri: `${issuer()}/jwks` }));
+    });
+    let lookUps = 0;
+    await new Promise<void>((resolve) => void discovery.listen(0, '127.0.0.1', resolve));
+    const here = `http://127.0.0.1:${(discovery.address() as AddressInfo).port}`;
+    const authenticate = jwtAuthenticate({ oidcIssuer: here, audience: 'budget' }, Date.now);
+    const signed = await token({ iss: here });
+    await expect(authenticate(signed)).rejects.toMatchObject({ code: 'auth-unavailable' });
+    expect(await authenticate(signed)).toMatchObject({ id: 'ann' });
+    expect(await authenticate(signed)).toMatchObject({ id: 'ann' });
+    expect(lookUps).toBe(2);
+    discovery.close();
+  });
+
+  it('makes tokens fail with auth-unavailable if it names keys at a URL with another scheme', async () => {
+    const discovery = createServer((_, response) => {
+      response.end(JSON.stringify({ issuer: here, jwks_uri: 'https://127.0.0.1:1/jwks' }));
+    });
+    await new Promise<void>((resolve) => void discovery.listen(0, '127.0.0.1', resolve));
+    const here = `http://127.0.0.1:${(discovery.address() as AddressInfo).port}`;
+    const failures: unknown[] = [];
+    const authenticate = jwtAuthenticate(
+      { oidcIssuer: here, audience: 'budget' },
+      Date.now,
+      (error) => void failures.push(error),
+    );
+    await expect(authenticate(await token({ iss: here }))).rejects.toMatchObject({ code: 'auth-unavailable' });
+    expect(failures).toMatchObject([{ message: expect.stringContaining('URL scheme') as string }]);
+    discovery.close();
+  });
+
+  it('does not change which tokens of the server’s own secret are accepted', async () => {
+    const secret = new TextEncoder().encode('a secret of the server of more than 32 bytes');
+    const authenticate = jwtAuthenticate({ secret, oidcIssuer: issuer(), audience: 'budget' }, Date.now);
+    const request = { principal: 'ben', databases: [], ttlMs: 60_000 };
+    expect(await authenticate(await issueToken(secret, request, Date.now(), { audience: 'budget' }))).toMatchObject({
+      id: 'ben',
+    });
+    const claiming = await issueToken(secret, request, Date.now(), { audience: 'budget', issuer: issuer() });
+    await expect(authenticate(claiming)).rejects.toMatchObject({ code: 'auth-token-invalid' });
+    expect(await authenticate(await token())).toMatchObject({ id: 'ann' });
   });
 
   it('makes tokens fail with auth-unavailable while it does not respond, or names a different issuer', async () => {

@@ -286,6 +286,33 @@ describe('an invitation', () => {
   });
 });
 
+describe('the members of a database that has the maximum number of stored roles', () => {
+  const limited = serverUnderTest({ quotas: { maxMembers: 2 } });
+
+  it('can be changed and revoked, but neither an owner nor an invitation can add one', async () => {
+    const { server } = limited;
+    const { members } = server.sync;
+    const quota = { code: 'quota-exceeded', fields: { quota: 'members', limit: 2 } };
+    const accept = async (principal: string): Promise<unknown> => {
+      const token = await server.sync.issueToken({ principal, databases: [], ttlMs: 60_000 });
+      const body = JSON.stringify({ code });
+      return (await server.ask('POST', '/invitations/accept', { token, body })).json();
+    };
+    const code = await members.invite({ databaseId: DATABASE, role: 'editor', expiresAtMs: Date.now() + 60_000 });
+    for (const principal of ['mia', 'zoe']) await members.setRole(DATABASE, principal, 'viewer');
+    await expect(members.setRole(DATABASE, 'eve', 'viewer')).rejects.toMatchObject(quota);
+    expect(await accept('eve')).toMatchObject(quota);
+    await members.setRole('elsewhere', 'eve', 'viewer');
+    await members.setRole(DATABASE, 'zoe', null);
+    // The refusal kept the invitation.
+    expect(await accept('mia')).toMatchObject({ role: 'editor' });
+    expect(members.list(DATABASE)).toEqual([
+      { principal: 'mia', role: 'editor' },
+      { principal: 'zoe', role: null },
+    ]);
+  });
+});
+
 describe('a principal who is revoked everywhere', () => {
   const refusal = async (token: string, databaseId: string): Promise<unknown> => {
     const connection = await tested.server.connect();

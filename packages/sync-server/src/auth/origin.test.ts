@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { HttpSessionClient } from '../../testing/http-session-client.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 import { isOriginAllowed, originProblem } from './origin.ts';
@@ -89,6 +90,18 @@ describe('a request from a page', () => {
       // A cache must not serve the response for one origin to another.
       expect(headers.get('vary')).toMatch(/origin/i);
     }
+  });
+
+  it('may read every header of Rockpool in the responses of a session over plain HTTP', async () => {
+    const headers = { origin: LISTED[0] as string };
+    const client = await HttpSessionClient.open((method, path, options) =>
+      tested.server.ask(method, path, { ...options, headers }),
+    );
+    await client.hello('noise', DATABASE);
+    const answer = await tested.server.ask('GET', `/sessions/${client.id}`, { headers });
+    const exposed = (answer.headers.get('access-control-expose-headers') ?? '').split(',');
+    expect([...answer.headers.keys()].filter((name) => name.startsWith('rockpool-'))).toEqual(['rockpool-close']);
+    expect(exposed).toContain('rockpool-close');
   });
 
   it('is refused before authentication if the origin is foreign', async () => {

@@ -51,6 +51,24 @@ it('a poll returns what was written since the last successful one, however long 
   await own.close();
 });
 
+it('a poll returns a role whose transaction began before an earlier poll and has committed since', async () => {
+  const { url } = await postgres.server.createDatabase();
+  const own = new Connections(url);
+  await prepareSchema(own, TEST_SCHEMA);
+  const members = new PostgresMembers(own, () => Promise.resolve());
+  const slow = await own.connect();
+  await slow.query(`BEGIN; INSERT INTO rockpool.rockpool_member VALUES ('household', 'ann', 'owner')`);
+  expect(await members.readRecent()).toEqual({ members: [], count: 0 });
+  expect(await members.readRecent()).toEqual({ members: [], count: 0 });
+  await slow.query('COMMIT');
+  slow.release();
+  expect(await members.readRecent()).toEqual({
+    members: [{ databaseId: 'household', principal: 'ann', role: 'owner' }],
+    count: 1,
+  });
+  await own.close();
+});
+
 it.each<[string, (members: PostgresMembers) => Promise<unknown>, unknown]>([
   ['a poll', (members) => members.readRecent(), { members: [], count: 0 }],
   ['an acceptance', (members) => members.acceptInvitation(new Uint8Array(32), 'ann', 0, () => 'viewer'), null],

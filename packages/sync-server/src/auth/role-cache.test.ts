@@ -191,6 +191,35 @@ it.each([
   },
 );
 
+it('gives up a look-up without an answer, and the next one finds the role', async () => {
+  const store = openMembers();
+  const cache = await openCache(store, { pollDeadlineMs: 100 });
+  const { readMembers } = store;
+  store.readMembers = () => new Promise(() => undefined);
+  await expect(cache.lookUp(DATABASE, 'zoe')).rejects.toMatchObject({ code: 'auth-unavailable' });
+  store.readMembers = readMembers;
+  await elsewhere.write({ ...ZOE, role: 'viewer' });
+  await cache.lookUp(DATABASE, 'zoe');
+  expect(cache.roleOf(DATABASE, 'zoe')).toBe('viewer');
+});
+
+it('gives up a comparison without an answer, and compares all roles again', async () => {
+  await elsewhere.write({ ...ZOE, role: 'owner' });
+  const store = openMembers();
+  const { readPage } = store;
+  const errors: unknown[] = [];
+  store.readPage = () => new Promise(() => undefined);
+  const cache = await openCache(store, {
+    ...{ pollIntervalMs: 10, checkIntervalMs: 100, pollDeadlineMs: 500 },
+    onError: (error) => void errors.push(error),
+  });
+  await postgres.server.query(name, `UPDATE rockpool.rockpool_member SET written_at = '2020-01-01'`);
+  await writeUnseen('viewer');
+  await until(() => errors.length > 0);
+  store.readPage = readPage;
+  await until(() => cache.roleOf(DATABASE, 'zoe') === 'viewer');
+});
+
 it('finds a revocation while a connection is silent', async () => {
   const link = await SlowLink.open(postgres.server.port, 0);
   await elsewhere.write({ ...ZOE, role: 'owner' });

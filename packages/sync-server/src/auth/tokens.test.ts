@@ -204,12 +204,36 @@ describe('issueToken', () => {
   });
 });
 
+describe('a server whose identity provider does not respond', () => {
+  const tested = serverUnderTest({ oidcIssuer: 'http://127.0.0.1:1' });
+
+  it('lets clients retry, and reports the failure in the log and the metrics', async () => {
+    const connection = await tested.server.connect();
+    const unsigned = ['{"alg":"ES256"}', '{"iss":"http://127.0.0.1:1"}', 'x'];
+    connection.hello(unsigned.map((part) => Buffer.from(part).toString('base64url')).join('.'), DATABASE);
+    expect(await connection.failure()).toMatchObject({ code: 'auth-unavailable' });
+    expect(tested.server.events).toContainEqual({ event: 'key-set-outdated', fields: expect.any(Object) as object });
+    const metrics = await (await tested.server.ask('GET', '/metrics')).text();
+    expect(metrics).toMatch(/^rockpool_key_set_failures_total 1$/m);
+  });
+});
+
 describe('a host with its own authentication', () => {
   const own = serverUnderTest({
     authenticate: (token) => {
-      if (token !== 'letmein') throw new Error(`no such session: ${token}`);
-      return Promise.resolve({ id: 'ann', databases: [DATABASE], role: 'editor' as const, expiresAtMs: Infinity });
+      if (token !== 'letmein' && token !== 'expired') throw new Error(`no such session: ${token}`);
+      const expiresAtMs = token === 'expired' ? Date.now() : Infinity;
+      return Promise.resolve({ id: 'ann', databases: [DATABASE], role: 'owner' as const, expiresAtMs });
     },
+  });
+
+  it('may return a principal whose session has expired, who is refused', async () => {
+    const expired = await own.server.connect();
+    expired.hello('expired', DATABASE);
+    expect(await expired.failure()).toMatchObject({ code: 'auth-token-expired' });
+    const status = async (token: string): Promise<number> =>
+      (await own.server.ask('GET', `/databases/${DATABASE}/members`, { token })).status;
+    expect([await status('letmein'), await status('expired')]).toEqual([200, 401]);
   });
 
   it('decides by itself, and its errors do not reach clients', async () => {

@@ -236,15 +236,20 @@ describe('historyRole', () => {
     const row = `table=accounts&key=${Buffer.from(encodeKey(['x'])).toString('base64url')}`;
     const statuses = async (role: Role): Promise<number[]> =>
       Promise.all(
-        [`history?${row}`, `history/row?${row}&version=1`, 'past?watermark=1'].map(async (path) => {
+        [
+          `history?${row}`,
+          `history/row?${row}&version=1`,
+          'history/written?version=1&table=accounts',
+          'past?watermark=1',
+        ].map(async (path) => {
           const token = await restricted.server.token(role);
           const answer = await restricted.server.ask('GET', `/databases/household/${path}`, { token });
           await answer.arrayBuffer();
           return answer.status;
         }),
       );
-    expect(await statuses('viewer')).toEqual([403, 403, 403]);
-    expect(await statuses('editor')).toEqual([200, 200, 200]);
-    expect(await statuses('owner')).toEqual([200, 200, 200]);
+    expect(await statuses('viewer')).toEqual([403, 403, 403, 403]);
+    expect(await statuses('editor')).toEqual([200, 200, 200, 200]);
+    expect(await statuses('owner')).toEqual([200, 200, 200, 200]);
   });
 });
