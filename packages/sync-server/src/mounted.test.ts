@@ -3,9 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { ROUTES } from './assembly/create-app.ts';
 import { createSyncServer } from './create-sync-server.ts';
-import type { SyncServer } from './sync-server.ts';
+import type { Role } from './auth/role.ts';
+import type { SyncServer, SyncServerOptions } from './sync-server.ts';
 import { insert } from '../testing/changeset.ts';
 import { TestConnection } from '../testing/test-client.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
@@ -31,6 +33,28 @@ afterEach(async () => {
   await sync.close();
   http.closeAllConnections();
   http.close();
+});
+
+describe('the options of a server', () => {
+  const postgres = 'postgresql://host/name';
+  it.each<[Partial<SyncServerOptions>, string]>([
+    [{ nats: { servers: ['nats://a'] } }, 'nats needs postgres'],
+    [{ postgres, nats: { servers: [] } }, 'servers must not be empty'],
+    [{ postgres, backup: { to: '/backup' } }, 'backup copies files'],
+    [{ backup: { to: '/backup', intervalMs: 0 } }, 'backup.intervalMs must be at least 1'],
+    [{ backup: { to: '/backup', unloadAfterMs: 0 } }, 'backup.unloadAfterMs must be at least 1'],
+    [{ backup: { to: '/backup', keepMs: 59_999 } }, 'backup.keepMs must be at least a minute'],
+    [{ threads: 1.5 }, 'threads must be a whole number'],
+    [{ historyRole: 'king' as Role }, 'historyRole must be'],
+  ])('are refused if they are invalid: %j', (options, problem) => {
+    const valid = { dataDir: temporaryFolder(), schema: TEST_SCHEMA, secret: TEST_SECRET, log: () => undefined };
+    expect(() => createSyncServer({ ...valid, ...options })).toThrow(
+      expect.objectContaining({
+        code: 'config-invalid',
+        fields: { count: 1, problems: expect.stringContaining(problem) as string },
+      }) as Error,
+    );
+  });
 });
 
 describe('a server mounted in another app', () => {
@@ -63,6 +87,23 @@ describe('a server mounted in another app', () => {
       if (access !== 'principal') expect(await ask({ authorization: `Bearer ${stranger}` })).toBe(403);
     },
   );
+
+  it('refuses sockets of other paths, unless the app has its own', async () => {
+    await expect(TestConnection.connect(`ws://${host}/chat`)).rejects.toThrow('404');
+    const chat = new WebSocketServer({ noServer: true });
+    http.on('upgrade', (request, socket, head) => {
+      if (request.url === '/chat')
+        chat.handleUpgrade(request, socket, head, (webSocket) => webSocket.close(1000, 'bye'));
+    });
+    expect(await (await TestConnection.connect(`ws://${host}/chat`)).closes()).toMatchObject({ reason: 'bye' });
+    chat.close();
+  });
+
+  it('accepts no socket once it is stopped, while the app runs on', async () => {
+    await sync.close();
+    expect(await (await fetch(`http://${host}/`)).text()).toBe('the app');
+    await expect(TestConnection.connect(`ws://${host}/sync`)).rejects.toThrow();
+  });
 
   it('refuses a socket of a page from another origin', async () => {
     await expect(

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { encodeSchema } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../../../tests/kit/free-port.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { ADMIN_TOKEN, askAdmin } from '../../testing/admin-client.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
@@ -149,6 +151,29 @@ describe('the command rockpool-server', () => {
     expect(await statusOf(`${own.adminUrl?.replace('/admin', '')}/health`)).toBe(404);
     await own.stop();
     await expect(fetch(own.adminUrl as string)).rejects.toThrow();
+  });
+
+  it('releases its data directory and its main port if it cannot listen on another address', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => void taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const inUse = `127.0.0.1:${port}`;
+    for (const flags of [
+      ['--metrics-address', inUse],
+      ['--admin-token-file', 'TOKEN', '--admin-address', inUse],
+      ['--metrics-address', '127.0.0.1:0', '--admin-token-file', 'TOKEN', '--admin-address', inUse],
+    ]) {
+      const own = { ...config(...flags), port: await freePort(), log: () => undefined };
+      await expect(serve(own as never)).rejects.toMatchObject({ code: 'config-invalid' });
+      const address = { host: '127.0.0.1', port: 0 };
+      const again = await serve({ ...own, metricsAddress: address, adminAddress: address } as never);
+      expect(await statusOf(`${again.url}/health`)).toBe(200);
+      await again.stop();
+    }
+    const own = { ...config(), log: () => undefined };
+    await expect(serve({ ...own, port } as never)).rejects.toMatchObject({ code: 'config-invalid' });
+    await (await serve(own as never)).stop();
+    taken.close();
   });
 
   it('requires the token for an address, and rejects a short token', () => {

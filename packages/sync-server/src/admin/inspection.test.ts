@@ -3,6 +3,7 @@ import { ADMIN_TOKEN, askAdmin } from '../../testing/admin-client.ts';
 import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
+import { Devices } from '../session/devices.ts';
 import type { DatabaseDetails } from './database-details.ts';
 import type { DatabaseList } from './database-list.ts';
 import type { DeviceState } from './device-states.ts';
@@ -137,6 +138,18 @@ describe('the inspection of one database', () => {
       { code: expect.any(String) as string, count: 1, lastMs: expect.any(Number) as number },
     ]);
   });
+});
+
+it('remembers the last sessions of 1,000 devices of a database, the newest', () => {
+  const devices = new Devices();
+  const end = (database: string, n: number): void =>
+    devices.ended(database, { site: String(n), principal: 'eve', address: null, endedAtMs: n, error: null });
+  end('other', 0);
+  for (let n = 0; n < 1_002; n++) end(DATABASE, n);
+  end(DATABASE, 2);
+  const sites = devices.of(DATABASE).map(({ site }) => site);
+  expect([sites.length, sites[0], sites.at(-1)]).toEqual([1_000, '3', '2']);
+  expect(devices.of('other')).toHaveLength(1);
 });
 
 it('writes a line to the log for each request', async () => {

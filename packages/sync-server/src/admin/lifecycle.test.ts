@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Failure } from '@rockpool/shared';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../../tests/kit/until.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
@@ -11,11 +12,15 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { DATABASE, type TestServer } from '../../testing/test-server.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { beginFileChange } from '../store/file-change.ts';
 import type { DatabaseDetails } from './database-details.ts';
 import type { DatabaseList, ListedDatabase } from './database-list.ts';
 
 const MAX_IMPORT_BYTES = 8 * 1024 * 1024;
-const tested = serverUnderTest({ admin: { token: ADMIN_TOKEN, maxImportBytes: MAX_IMPORT_BYTES } });
+const tested = serverUnderTest({
+  admin: { token: ADMIN_TOKEN, maxImportBytes: MAX_IMPORT_BYTES },
+  snapshots: { minFileBytes: 1 },
+});
 
 let server: TestServer;
 /** A session in another database, which must not be affected. */
@@ -37,6 +42,13 @@ const listed = async (id: string): Promise<ListedDatabase | undefined> =>
   (await admin<DatabaseList>('GET', '/databases')).body.databases.find((database) => database.id === id);
 const isOnPostgres = async (): Promise<boolean> =>
   (await admin<DatabaseList>('GET', '/databases')).body.server.store === 'postgres';
+
+/** The error of a hello. */
+async function refusal(site?: TestSite): Promise<Failure> {
+  const connection = await server.connect(site);
+  connection.hello(await server.token(), DATABASE);
+  return connection.failure();
+}
 
 async function exported(id: string = DATABASE): Promise<Uint8Array> {
   const response = await server.ask('GET', `/admin/api/databases/${id}/export`, { token: ADMIN_TOKEN });
@@ -134,6 +146,20 @@ describe('closing a database', () => {
     expect(await keysIn()).toEqual(['a', 'b', 'c']);
   });
 
+  it('ends sessions that receive no deliveries: of a client that downloads a snapshot, or uses the site of another', async () => {
+    const ann = await server.open();
+    await ann.commit([insert('accounts', 'a', { name: 'a' })]);
+    const downloading = await server.connect();
+    downloading.hello(await server.token('viewer', 'cyd'), DATABASE, { snapshot: 'accepted' });
+    expect(await downloading.next('welcome')).toMatchObject({ takeSnapshot: true });
+    const foreign = await server.connect(new TestSite(ann.site.siteId));
+    foreign.hello(await server.token('viewer', 'eve'), DATABASE);
+    await foreign.next('welcome');
+    await admin('POST', `/databases/${DATABASE}/close`);
+    for (const connection of [downloading, foreign])
+      expect(await connection.failure()).toMatchObject({ code: 'database-unavailable' });
+  });
+
   it('loses no acknowledged change and decides none twice while a device keeps writing', async () => {
     await server.open();
     const acknowledged: string[] = [];
@@ -159,9 +185,7 @@ describe('draining a database', () => {
     await ann.commit([insert('accounts', 'a', { name: 'a' })]);
     expect((await admin('POST', `/databases/${DATABASE}/drain`)).status).toBe(200);
     expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
-    const refused = await server.connect(ann.site);
-    refused.hello(await server.token(), DATABASE);
-    expect(await refused.failure()).toMatchObject({
+    expect(await refusal(ann.site)).toMatchObject({
       code: 'database-unavailable',
       fields: { problem: 'the operator took the database offline for maintenance' },
     });
@@ -175,6 +199,7 @@ describe('draining a database', () => {
     expect(idsIn(await exported())).toEqual(['a']);
     await admin('POST', `/databases/${DATABASE}/close`);
     expect(await listed(DATABASE)).toMatchObject({ state: 'draining' });
+    expect(await refusal()).toMatchObject({ code: 'database-unavailable' });
     expect((await admin('POST', `/databases/${DATABASE}/open`)).status).toBe(204);
     expect((await admin('POST', `/databases/${DATABASE}/open`)).status).toBe(409);
     expect((await server.open(ann.site)).site.cursor).toBe(1);
@@ -251,13 +276,36 @@ describe('deleting a database', () => {
     const zoe = await server.connect();
     await zoe.open(await server.token('viewer', 'zoe', 'elsewhere'), DATABASE);
     await admin('DELETE', `/databases/${DATABASE}?confirm=${DATABASE}`);
+    await server.open(undefined, { principal: 'new' });
+    const { devices } = (await admin<DatabaseDetails>('GET', `/databases/${DATABASE}`)).body;
+    expect(devices.map(({ principal }) => principal)).toEqual(['new']);
     const again = await server.connect(zoe.site);
     again.hello(await server.token('viewer', 'zoe', 'elsewhere'), DATABASE);
     expect(await again.failure()).toMatchObject({ code: 'auth-database-forbidden' });
     expect(await server.sync.members.invitations(DATABASE)).toEqual([]);
-    const old = await server.connect(ann.site);
-    old.hello(await server.token(), DATABASE);
-    expect(await old.failure()).toMatchObject({ code: 'database-mismatch' });
+    expect(await refusal(ann.site)).toMatchObject({ code: 'database-mismatch' });
+    expect(await keysIn()).toEqual([]);
+  });
+
+  it('also deletes a drained one, and clients can create a new one with its id', async () => {
+    const ann = await server.open();
+    await ann.commit([insert('accounts', 'a', { name: 'a' })]);
+    await admin('POST', `/databases/${DATABASE}/drain`);
+    expect((await admin('DELETE', `/databases/${DATABASE}?confirm=${DATABASE}`)).status).toBe(200);
+    await server.open();
+    expect(await listed(DATABASE)).toMatchObject({ state: 'online', watermark: 0 });
+  });
+
+  it('that has failed half-way keeps clients out until it is finished by the next operation', async () => {
+    const ann = await server.open();
+    await ann.commit([insert('accounts', 'a', { name: 'a' })]);
+    if (await isOnPostgres()) return;
+    await admin('POST', `/databases/${DATABASE}/drain`);
+    beginFileChange(server.dataDir, DATABASE, { kind: 'delete', deletedMs: 0 });
+    await admin('POST', `/databases/${DATABASE}/open`);
+    expect(await refusal(ann.site)).toMatchObject({ code: 'database-unavailable' });
+    expect((await admin('POST', `/databases/${DATABASE}/close`)).status).toBe(404);
+    await server.open();
     expect(await keysIn()).toEqual([]);
   });
 
@@ -357,6 +405,8 @@ describe('replacing a database', () => {
       status: 200,
       body: { kept: `db-${DATABASE}.sqlite.replaced-1` },
     });
+    const { devices } = (await admin<DatabaseDetails>('GET', `/databases/${DATABASE}`)).body;
+    expect(devices).toMatchObject([{ principal: 'ann', lastSeenMs: null, blockedBy: null }]);
     expect(await keysIn()).toEqual(['a']);
     expect(server.sync.members.list(DATABASE)).toEqual([{ principal: 'zoe', role: 'owner' }]);
     expect(existsSync(join(server.dataDir, 'databases', `db-${DATABASE}.sqlite.replaced-1`))).toBe(true);

@@ -21,6 +21,8 @@ describe('the quota of a database', () => {
       for (let i = 0; i < 10; i++) await writer.commit([insert('accounts', `k${i}`, { name: `${i}${big}` })]);
     };
     await expect(fill()).rejects.toThrow('quota-exceeded');
+    const metrics = await (await tested.server.ask('GET', '/metrics')).text();
+    expect(metrics).toContain('rockpool_quota_refusals_total{quota="database-bytes"} 1\n');
     expect(writer.site.lastAckedSequence).toBeGreaterThan(0);
     const other = await tested.server.open(undefined, { databaseId: 'elsewhere' });
     expect(await other.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });

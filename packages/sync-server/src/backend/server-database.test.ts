@@ -234,6 +234,33 @@ describe('validate', () => {
   });
 });
 
+describe('the outcomes of backend writes', () => {
+  it('are deleted, because nobody asks for them', async () => {
+    for (const id of ['a', 'b']) await backend.transaction((tx) => tx.insert('accounts', { id, name: id }));
+    await expect
+      .poll(() => tested.server.query('SELECT last_sequence, confirmed_sequence FROM rockpool_site WHERE number > 0'))
+      .toEqual([[2n, 2n]]);
+  });
+});
+
+describe('the change feed of a database whose tombstones are pruned', () => {
+  let nowMs = Date.now();
+  const pruning = serverUnderTest({ now: () => nowMs, retention: { tombstonesMs: 1_000 }, validate: () => null });
+
+  it('starts over for a service that has missed the deletes', async () => {
+    const database = pruning.server.sync.database(DATABASE);
+    await database.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'a' }));
+    const position = await database.changesAfter(null);
+    await database.transaction((tx) => tx.delete('accounts', { id: 'a' }));
+    nowMs += 2_000;
+    await database.transaction((tx) => tx.insert('accounts', { id: 'b', name: 'b' }));
+    expect(await database.changesAfter(position)).toMatchObject({
+      whole: true,
+      rows: [{ kind: 'insert', key: { id: 'b' } }],
+    });
+  });
+});
+
 describe('the change feed', () => {
   it('yields all rows first, then the changes of every author', async () => {
     await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));

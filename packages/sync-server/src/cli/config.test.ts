@@ -32,6 +32,9 @@ it('the configuration takes each retention setting, and leaves the others at the
 it.each<[string, readonly string[], Record<string, string>, string]>([
   ['a secret file that is empty', ['--secret-file', 'EMPTY'], {}, 'the secret has 0 bytes'],
   ['a value of a setting without one', ['--tracing=false'], {}, '--tracing takes no value'],
+  ['a secret that others can read in the list of processes', ['--secret', 'x'], {}, 'unknown setting --secret'],
+  ['a setting of the backup without a backup', ['--unload-after', '30d'], {}, '--unload-after need --backup-to'],
+  ['an unknown role', ['--history-role', 'king'], {}, '--history-role takes owner, editor or viewer'],
   ['an unclear value in the environment', [], { ROCKPOOL_TRACING: 'yes' }, 'ROCKPOOL_TRACING takes 1 or 0'],
 ])('the configuration reports %s, instead of ignoring it', (_, flags, environment, problem) => {
   const [schema, empty] = [join(folder, 'schema.json'), join(folder, 'empty')];

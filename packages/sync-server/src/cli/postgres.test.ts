@@ -104,6 +104,16 @@ it('no command changes tables of an older version, which its instances could the
   await server.stop();
 });
 
+it('doctor reports a role that could read the rows of every database', async () => {
+  await (await TestServer.start(join(folder, 'data'), { postgres: url })).stop();
+  expect((await command('doctor')).stdout).not.toContain('row-level security');
+  url = url.replace(/\/\/\w+@/, '//postgres@');
+  expect(await command('doctor')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('the role bypasses row-level security') as string,
+  });
+});
+
 it('an import fails if a client creates the database meanwhile', async () => {
   const server = await TestServer.start(join(folder, 'data'), { postgres: url });
   await (await server.open()).close();

@@ -98,6 +98,25 @@ describe('the open databases', () => {
     await cache.closeAll();
   });
 
+  it('stay open while the backup has not copied them, up to four times the maximum', async () => {
+    const cache = new DatabaseCache({
+      store: new SqliteStore(folder, TEST_SCHEMA),
+      retention: RETENTION,
+      onFailure: () => undefined,
+      maxIdleDatabases: 1,
+      backup: { attach: () => undefined, isPending: (databaseId) => databaseId !== 'copied' },
+    });
+    const opened = new Map<string, unknown>();
+    for (const databaseId of ['a', 'b', 'c', 'copied']) opened.set(databaseId, await cache.get(databaseId));
+    await expect.poll(() => cache.count).toBe(3);
+    for (const databaseId of ['a', 'b', 'c'])
+      expect((await cache.get(databaseId)) === opened.get(databaseId)).toBe(true);
+    for (const databaseId of ['d', 'e']) await cache.get(databaseId);
+    await expect.poll(() => cache.count).toBe(4);
+    expect((await cache.get('a')) === opened.get('a')).toBe(false);
+    await cache.closeAll();
+  });
+
   it('are opened and closed one per turn of the event loop, and sessions are served between the turns', async () => {
     const cache = new DatabaseCache({
       store: new SqliteStore(folder, TEST_SCHEMA),

@@ -47,6 +47,21 @@ it('a past state is refused for a time before a table declared its history, if a
   });
 });
 
+it('a table that no longer declares a history loses its versions', async () => {
+  const folder = temporaryFolder();
+  const nowMs = Date.now();
+  const versions = (server: TestServer): unknown => server.query('SELECT count(*) FROM rockpool_history')[0]?.[0];
+  await run(folder, { schema: WITH, nowMs }, async (a, server) => {
+    await a.commit([insert('accounts', 'x', { name: 'Cash' }), insert('products', 'p', { stock: 1n })]);
+    await a.commit([update('accounts', 'x', { name: 'Purse' }), update('products', 'p', { stock: 1n })]);
+    expect(versions(server)).toBe(2n);
+  });
+  await run(folder, { schema: WITHOUT, nowMs }, async (a, server) => {
+    for (const name of ['Bank', 'Card']) await a.commit([update('accounts', 'x', { name })]);
+    expect(versions(server)).toBe(0n);
+  });
+});
+
 it('a past state is refused if a row was deleted before its table declared a history', async () => {
   const folder = temporaryFolder();
   const nowMs = Date.now();

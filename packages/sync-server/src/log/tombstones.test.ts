@@ -4,6 +4,7 @@ import { createDocument, editDocument, encodeDocumentCell } from '@rockpool/shar
 import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 import { deliveredRows } from '../../testing/delivered-rows.ts';
 
@@ -12,6 +13,7 @@ let nowMs = 0;
 const tested = serverUnderTest({
   now: () => nowMs,
   retention: { tombstonesMs: 10 * DAY_MS },
+  snapshots: { minFileBytes: 1 },
   authenticate: async () => ({ id: 'ann', databases: [DATABASE], role: 'editor', expiresAtMs: Infinity }),
 });
 
@@ -135,6 +137,44 @@ describe('a site that was offline', () => {
     const { welcome, first } = await back(site);
     expect(welcome.fullResync).toBe(true);
     expect(first).toMatchObject({ whole: true, outcomes: [{ kind: 'admitted', sequence: 1 }] });
+  });
+});
+
+describe('a snapshot from before a pruned delete', () => {
+  it('is not continued: the client that holds it is offered another one', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'x' })]);
+    const { logEpoch, cursor, logHashes } = a.site;
+    const snapshot = {
+      logEpoch: logEpoch as Uint8Array,
+      watermark: cursor,
+      logHash: logHashes.get(cursor) as Uint8Array,
+    };
+    const takesAnother = async (): Promise<boolean> => {
+      const connection = await tested.server.connect();
+      connection.hello(await tested.server.token(), DATABASE, { snapshot });
+      return (await connection.next('welcome')).takeSnapshot;
+    };
+    await a.commit([remove('accounts', 'x')]);
+    expect(await takesAnother()).toBe(false);
+    await forgetDeletes();
+    expect(await takesAnother()).toBe(true);
+  });
+
+  it('is not served again: the server builds another one', async () => {
+    const watermark = async (): Promise<string | null> => {
+      const token = await tested.server.token();
+      const response = await tested.server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, {
+        token,
+      });
+      await response.arrayBuffer();
+      return response.headers.get('rockpool-watermark');
+    };
+    await a.commit([insert('accounts', 'x', { name: 'x' })]);
+    expect(await watermark()).toBe('1');
+    await a.commit([remove('accounts', 'x')]);
+    expect(await watermark()).toBe('1');
+    await forgetDeletes();
+    expect(await watermark()).toBe('3');
   });
 });
 

@@ -41,6 +41,9 @@ describe('a session over plain HTTP', () => {
     await other.commit([insert('accounts', 'y', { name: 'y' })]);
     expect(await waiting).toMatchObject({ type: 'delivery', to: 2 });
     expect(await client.leave()).toBe(204);
+    await other.close();
+    // The server has ended the session, too.
+    await expect.poll(async () => (await tested.server.ask('GET', '/metrics')).text()).toMatch(/rockpool_sockets 0\n/);
     expect(await client.leave()).toBe(400);
   });
 

@@ -7,6 +7,7 @@ import { serve, type RunningServer } from '../serve.ts';
 import { ADMIN_TOKEN } from '../../testing/admin-client.ts';
 import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
+import type { TestConnection } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
 import { Rate } from './rate.ts';
@@ -56,6 +57,16 @@ describe('limits of sessions', () => {
     await expect(tested.server.connect()).rejects.toThrow('503');
     expect(await metrics()).toContain('rockpool_sockets_refused_total{reason="too-many-connections"} 1');
     expect(await metrics()).toContain('rockpool_sockets 3');
+  });
+
+  it('also cap the sockets of the server when clients that have waited show their tokens', async () => {
+    const waiting = [];
+    for (let i = 0; i < 4; i++) waiting.push(await tested.server.connect());
+    const last = waiting.pop() as TestConnection;
+    for (const [i, connection] of waiting.entries())
+      await connection.open(await tested.server.token('viewer', `ben${i}`), DATABASE);
+    last.hello(await tested.server.token('viewer', 'cyd'), DATABASE);
+    expect(await last.failure()).toMatchObject({ code: 'too-many-connections', fields: { limit: 3 } });
   });
 });
 
@@ -120,6 +131,8 @@ describe('metrics', () => {
       'rockpool_push_duration_seconds_count 1',
       'rockpool_databases_open 1',
       'rockpool_changesets_pushed_total 1',
+      'rockpool_ready 1',
+      'rockpool_disk_full 0',
     ]) {
       expect(text.split('\n')).toContain(line);
     }

@@ -206,6 +206,62 @@ describe('the sessions of one principal', () => {
   });
 });
 
+describe('the metrics of pushes', () => {
+  it('count the seconds from the receipt of each push to its outcome', async () => {
+    let nowMs = 0;
+    const services = sessionServices(
+      database,
+      () => undefined,
+      undefined,
+      () => nowMs,
+    );
+    const { session } = beginSession(services);
+    await greet(session);
+    pushRow(session);
+    nowMs += 2_000;
+    await untilCommitted();
+    const lines = services.metrics.render().split('\n');
+    for (const line of ['bucket{le="1"} 0', 'bucket{le="2.5"} 1', 'bucket{le="+Inf"} 1', 'sum 2', 'count 1'])
+      expect(lines).toContain(`rockpool_push_duration_seconds_${line}`);
+  });
+});
+
+describe('a session whose connection breaks before it is open', () => {
+  it.each(['authenticate', 'openDatabase', 'catchUp', 'join'] as const)(
+    'while it waits for %s, stays ended and leaves room for another one of its principal',
+    async (step) => {
+      const events: string[] = [];
+      const held = Promise.withResolvers<void>();
+      const hold = (at: string): Promise<void> => (at === step ? held.promise : Promise.resolve());
+      const slow = Object.assign(Object.create(database) as LiveDatabase, {
+        catchUp: () => hold('catchUp'),
+        join: async (...request: Parameters<LiveDatabase['join']>) => {
+          await hold('join');
+          return database.join(...request);
+        },
+      });
+      const log = (event: string): void => void events.push(event);
+      const gate = new Gate({
+        authenticate: () => hold('authenticate').then(() => ({ id: 'ann', expiresAtMs: Infinity })),
+        ...{ authorize: () => true, now: () => 0, log },
+      });
+      const connectionQuota = new ConnectionQuota(1);
+      const openDatabase = (): Promise<LiveDatabase> => hold('openDatabase').then(() => slow);
+      const services = { ...sessionServices(database, log), gate, connectionQuota, openDatabase };
+      const { session, received } = beginSession(services);
+      await greet(session);
+      session.disconnected();
+      held.resolve();
+      await untilCommitted();
+      expect([session.hasEnded, received, events.includes('session-opened')]).toEqual([true, [], false]);
+      expect(database.isIdle).toBe(true);
+      const next = beginSession(services);
+      await greet(next.session);
+      expect(next.session.hasEnded).toBe(false);
+    },
+  );
+});
+
 describe('a session whose principal loses a right while a push waits', () => {
   it.each([
     ['the right to read', 'read'],

@@ -113,6 +113,7 @@ describe('a database with a damaged file', () => {
       fields: expect.objectContaining({ database: DATABASE, problem, code: 'database-damaged' }) as unknown,
     });
     expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1, unservableDatabases: 0 });
+    expect(await (await running.ask('GET', '/metrics')).text()).toMatch(/^rockpool_databases_damaged 1$/m);
     expect(existsSync(path)).toBe(problem !== 'missing');
     await stop();
     await start();

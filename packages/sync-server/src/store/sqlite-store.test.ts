@@ -7,6 +7,7 @@ import { PageSums } from '../sqlite/page-sums.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { pagesInLog } from '../sqlite/wal-frames.ts';
 import { databasePath, databasesDirectory } from './data-directory.ts';
+import { beginFileChange, finishFileChange } from './file-change.ts';
 import { isTruncated } from './file-damage.ts';
 import { storeContract } from './store.contract.ts';
 import { SqliteStore } from './sqlite-store.ts';
@@ -31,6 +32,16 @@ async function killedServer(): Promise<string> {
 }
 
 const events = { onLost: (error: unknown) => expect.unreachable(String(error)) };
+
+it('the SQLite store opens no database with an unfinished change of its files', () => {
+  const folder = temporaryFolder();
+  const store = new SqliteStore(folder, TEST_SCHEMA);
+  store.open('a', events).close();
+  beginFileChange(folder, 'a', { kind: 'delete', deletedMs: 0 });
+  expect(() => store.open('a', events)).toThrow(expect.objectContaining({ code: 'database-unavailable' }) as Error);
+  finishFileChange(folder, 'a', () => undefined);
+  store.open('a', events).close();
+});
 
 describe('the SQLite store: the log of a killed server', () => {
   it('counts as a commit in flight until it is durable', async () => {

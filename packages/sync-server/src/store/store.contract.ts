@@ -132,6 +132,28 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       expect(rows('SELECT id FROM accounts')).toEqual([['b']]);
     });
 
+    it('caches nothing of a commit that throws: neither numbers of sites nor births of columns', async () => {
+      const [first, second] = ['aa'.repeat(16), 'bb'.repeat(16)];
+      const { sites, columnBirths } = database.file;
+      const numbers: number[] = [];
+      const create = (site: string): void => void numbers.push(sites.create(site, 'ann').number);
+      const failing = async (): Promise<void> =>
+        database.commit(() => {
+          create(first);
+          expect(sites.siteOf(numbers[0] as number)).toBe(first);
+          for (const watermark of [1, 2]) columnBirths.record(watermark);
+          throw new Error('changed my mind');
+        });
+      await expect(failing()).rejects.toThrow('changed my mind');
+      await database.commit(() => {
+        create(second);
+        columnBirths.record(1);
+      });
+      expect(numbers[1]).toBe(numbers[0]);
+      expect(sites.siteOf(numbers[1] as number)).toBe(second);
+      expect(rows(`SELECT count(*) FROM rockpool_meta WHERE name = 'column_births'`)).toEqual([[1n]]);
+    });
+
     it('returns the result of the body even if nothing has changed', async () => {
       expect(await database.commit(() => 7)).toBe(7);
       expect(await database.commit(() => database.file.sql.run(`UPDATE accounts SET rank = 1`))).toBeUndefined();

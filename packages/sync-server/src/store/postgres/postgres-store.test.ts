@@ -256,6 +256,19 @@ describe('several instances on PostgreSQL', () => {
     ).toEqual([[11, '0']]);
   });
 
+  it('learn that a database has origins when another instance saves the first one', async () => {
+    const [a, b] = [await start(), await start()];
+    const haveOrigins = (): boolean[] => [a, b].map(({ database }) => database.file.anyOrigins.exist);
+    expect(haveOrigins()).toEqual([false, false]);
+    const { file } = a.database;
+    await a.database.commit(() => {
+      saveOrigin(file.sql, { siteId: new Uint8Array(16).fill(1), sequence: 2, hash: new Uint8Array(16).fill(3) }, 5);
+      file.anyOrigins.forget();
+    });
+    await b.database.catchUp();
+    expect(haveOrigins()).toEqual([true, true]);
+  });
+
   it('see one database at a time, whatever the statement selects', async () => {
     const a = await start();
     await add(a, 'mine');

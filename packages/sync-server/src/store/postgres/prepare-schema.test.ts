@@ -6,6 +6,17 @@ import { prepareSchema } from './prepare-schema.ts';
 
 const postgres = postgresUnderTest();
 
+it('refuses a PostgreSQL that acknowledges commits before they are durable', async () => {
+  const { url, name } = await postgres.server.createDatabase();
+  await postgres.server.query(name, `ALTER DATABASE ${name} SET synchronous_commit = off`);
+  const connections = new Connections(url);
+  await expect(prepareSchema(connections, TEST_SCHEMA)).rejects.toMatchObject({
+    code: 'config-invalid',
+    fields: { problems: expect.stringContaining('synchronous_commit = off') as string },
+  });
+  await connections.close();
+});
+
 /**
  * Hides the schema with the finished tables by renaming it, and renames it back while the instances wait. If an
  * instance created the tables instead, so many notices of change could arrive at once that PostgreSQL drops the caches
