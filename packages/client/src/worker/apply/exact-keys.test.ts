@@ -117,6 +117,17 @@ describe('a pending row with the key 1.0', () => {
   });
 });
 
+it('the server’s row with the key 1 is not lost silently beside an acknowledged row with the key 1.0', () => {
+  const { database, sync } = open();
+  sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1, 'other')] }));
+  expect(tags(database)).toEqual([['1.0', 'other']]);
+  expect(() =>
+    sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [tagGroup('insert', 1n, 'theirs')] })),
+  ).toThrow(RockpoolError);
+  expect(sync.position()).toMatchObject({ cursor: 1 });
+  database.close();
+});
+
 it('a delivery changes and deletes rows with keys that new rows are no longer allowed to have [VK-10]', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a'), tagGroup('insert', 'x', 'b')] }));

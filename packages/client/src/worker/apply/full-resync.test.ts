@@ -314,6 +314,47 @@ describe('a full resync', () => {
     database.close();
   });
 
+  it('leaves later writes unaffected by the cells of a masked changeset', () => {
+    const { database, sync } = atFive();
+    write(database, "INSERT INTO page (id, title) VALUES ('c', 'C')", "UPDATE note SET text = 'mine' WHERE id = 'n'");
+    sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.applyDelivery(
+      fullResync({
+        groups: [
+          testGroup('insert', page, [{ id: 'a', title: 'C', hits: 50n }]),
+          testGroup('insert', note, [{ id: 'n', text: 'theirs' }]),
+        ],
+      }),
+    );
+    expect(database.rejected.list().map(({ changeset }) => changeset.sequence)).toEqual([5]);
+    expect(database.connection.rows('SELECT text FROM note')).toEqual([['theirs']]);
+    write(database, "UPDATE note SET text = 'seen' WHERE id = 'n'");
+    expect(newestCellBases(database, sync)).toEqual([]);
+    database.close();
+  });
+
+  it('changes nothing if it fails, and later deliveries apply', () => {
+    const { database, sync } = atFive();
+    sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 3, decidedHash: database.changelog.hashOf(3) }));
+    const twice = { title: 'A', hits: 10n };
+    const groups = [
+      testGroup('insert', page, [
+        { id: 'a', ...twice },
+        { id: 'c', ...twice },
+      ]),
+    ];
+    expect(() => sync.applyDelivery(fullResync({ lastAckedSequence: 3, outcomes: admitted(3, 3), groups }))).toThrow(
+      expect.objectContaining({ code: 'constraint-unique' }),
+    );
+    const update = testGroup('update', page, [{ id: 'a', hits: 20n }]);
+    sync.applyDelivery(testDelivery({ from: 5, to: 6, lastAckedSequence: 2, groups: [update] }));
+    expect(pages(database)).toEqual([
+      ['a', 'A', 22],
+      ['b', 'B', 0],
+    ]);
+    database.close();
+  });
+
   it('changes nothing if it fails, and can be delivered again', () => {
     const { database, sync } = atFive();
     sync.greet(

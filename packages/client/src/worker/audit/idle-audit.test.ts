@@ -17,11 +17,14 @@ let unrepaired: RockpoolError[];
 let applied: string[];
 let failures: unknown[];
 let audit: IdleAudit;
+/** Runs a job at once, or after the open transaction of a tab. */
+let inTurn: (job: () => void) => void;
 let database: OpenDatabase;
 
 beforeEach(() => {
   vi.useFakeTimers();
   [sent, reported, unrepaired, applied, failures] = [[], [], [], [], []];
+  inTurn = (job) => job();
   database = openInMemory({ schema: buildSchema([page]) });
   audit = new IdleAudit({
     database: toAuditDatabase({
@@ -33,7 +36,7 @@ beforeEach(() => {
     nowMs: () => Date.now(),
     times: TIMES,
     send: (message) => void sent.push(message),
-    inTurn: (job) => job(),
+    inTurn: (job) => inTurn(job),
     onDiverged: (error) => void reported.push(error),
     onUnrepaired: (error) => void unrepaired.push(error),
     onFailed: (thrown) => void failures.push(thrown),
@@ -177,6 +180,31 @@ it('an idle audit changes no row if the differing ranges are too large for a mes
   expect(unrepaired.map(({ code }) => code)).toEqual(['replica-diverged']);
   expect(reported.every(({ fields }) => fields['rowCount'] === 0)).toBe(true);
   expect(database.connection.value('SELECT title FROM page')).toBe('kept');
+});
+
+it('an idle audit that waits for the end of a transaction when the connection ends is not sent', () => {
+  const waiting: (() => void)[] = [];
+  inTurn = (job) => void waiting.push(job);
+  audit.start();
+  vi.advanceTimersByTime(TIMES.quietMs);
+  expect(waiting).toHaveLength(1);
+  audit.stop();
+  inTurn = (job) => job();
+  for (const job of waiting) job();
+  vi.advanceTimersByTime(TIMES.quietMs);
+  expect(sent).toEqual([]);
+});
+
+it('an unanswered idle audit is reported in time, even if commits follow', () => {
+  audit.start();
+  vi.advanceTimersByTime(TIMES.quietMs + 100);
+  expect(sent).toHaveLength(1);
+  for (let passedMs = 0; passedMs < ANSWER_DEADLINE_MS; passedMs += 10_000) {
+    audit.postpone();
+    vi.advanceTimersByTime(10_000);
+  }
+  expect(failures.splice(0)).toMatchObject([{ code: 'network-unreachable', fields: { stage: 'audit' } }]);
+  expect(sent).toHaveLength(1);
 });
 
 it('an unanswered idle audit is reported, and the next is sent only after the interval, even over a new connection', () => {

@@ -46,6 +46,16 @@ describe('the outbox', () => {
     close();
   });
 
+  it('prunes again soon after the clock was set back', () => {
+    const database = withChangesets(3);
+    const { outbox } = database;
+    outbox.pruneIfDue(100_000 * HOUR_MS);
+    outbox.markAcknowledged(3, 0);
+    outbox.pruneIfDue(ADMITTED_RETENTION_MS + 3 * HOUR_MS);
+    expect(sequencesIn(database)).toEqual([3]);
+    database.close();
+  });
+
   it('sends masked changesets too, so that sequences have no gaps', () => {
     const { outbox, rejected, close } = withChangesets(5);
     outbox.markAcknowledged(2, 1000);
@@ -74,6 +84,20 @@ describe('the outbox', () => {
     expect(rejected.list().map(({ changeset }) => changeset.sequence)).toEqual([1]);
     database.write({ id: 'next', statements: [{ sql: 'DELETE FROM account', params: [] }] });
     expect(changelog.head().sequence).toBe(7);
+    database.close();
+  });
+
+  it('forgets a rejected changeset that the user has resolved together with its statements', () => {
+    const database = withChangesets(3);
+    const { outbox, rejected } = database;
+    rejected.add(1, { code: 'constraint-check', fields: {}, recovery: 'ask-user', message: '' }, 0);
+    outbox.markAcknowledged(3, 0);
+    rejected.close(1);
+    outbox.prune(ADMITTED_RETENTION_MS);
+    expect(rejected.isClosed(1)).toBe(true);
+    outbox.prune(ADMITTED_RETENTION_MS + 3 * HOUR_MS);
+    expect(sequencesIn(database)).toEqual([3]);
+    expect(rejected.isClosed(1)).toBe(false);
     database.close();
   });
 

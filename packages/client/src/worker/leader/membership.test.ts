@@ -279,6 +279,19 @@ describe('tabs on a medium that lets only one tab open the file', () => {
     expect(await waiting).toEqual([]);
   });
 
+  it('fail with leader-unreachable ten seconds after the page has returned', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await twoExclusive(browser);
+    browser.isLost = ({ kind }) => kind === 'ask';
+    const failed = codeOf(read(follower));
+    await settle();
+    await follower.membership.suspend();
+    await browser.advance(31_000);
+    await follower.membership.resume();
+    await browser.advance(10_000);
+    expect(await failed).toBe('leader-unreachable');
+  });
+
   it('do not fail while the leader reads, however long that takes', async () => {
     const browser = new FakeBrowser();
     const done = Promise.withResolvers<void>();

@@ -132,6 +132,32 @@ describe('a live query', () => {
     expect(takeEvents()).toEqual(['1: 1']);
   });
 
+  it('sends nothing if it was ended while it ran', async () => {
+    const { runner, takeEvents, tick, database } = createWorld();
+    const read = Promise.withResolvers<void>();
+    database.whenRead = read.promise;
+    runner.watch(1, { sql: 'a', params: [] });
+    runner.watch(2, { sql: 'b', params: [] });
+    await tick();
+    runner.unwatch(1);
+    read.resolve();
+    await tick();
+    expect(takeEvents()).toEqual(['2: 1']);
+  });
+
+  it('reports rows after an error, even if they are the same as before', async () => {
+    const { runner, takeEvents, tick, database } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    delete database.numbers['a'];
+    runner.touch({ tables: ['a'], changes: [] });
+    await tick(1_000);
+    database.numbers['a'] = 1;
+    runner.touch({ tables: ['a'], changes: [] });
+    await tick(1_000);
+    expect(takeEvents()).toEqual(['1: 1', '1: query-invalid', '1: ']);
+  });
+
   it('runs again only when a table that it reads was touched', async () => {
     const { runner, takeEvents, tick, database } = createWorld();
     runner.watch(1, { sql: 'a', params: [] });

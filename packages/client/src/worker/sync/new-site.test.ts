@@ -71,6 +71,26 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
+  it('shows later values of the server once its own changesets are admitted', () => {
+    const { database, sync } = fiveWritten();
+    write(database, "UPDATE account SET amount = 5 WHERE id = 'a'");
+    sync.becomeNewSite(6);
+    sync.applyDelivery(testDelivery({ from: 2, to: 3, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+    sync.applyDelivery(
+      testDelivery({
+        from: 3,
+        to: 4,
+        lastAckedSequence: 1,
+        groups: [testGroup('update', account, [{ id: 'a', amount: 9n }])],
+      }),
+    );
+    expect(rows(database)).toEqual([
+      ['a', 9],
+      ['b', 1],
+    ]);
+    database.close();
+  });
+
   it('names the tables from which rows are removed, for live queries', () => {
     const database = openInMemory();
     const touched: string[] = [];

@@ -26,12 +26,14 @@ class Line {
   readonly outgoing: OutgoingFrames;
   sizeBytes = 0;
 
-  constructor() {
+  constructor(onArrived: () => void = () => undefined) {
     const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
     this.outgoing = new OutgoingFrames((frame) => {
       this.sizeBytes += frame.length;
       const whole = assembler.add(frame);
-      if (whole !== null) this.arrived.push(whole);
+      if (whole === null) return;
+      this.arrived.push(whole);
+      onArrived();
     });
   }
 
@@ -67,6 +69,15 @@ it('small messages are sent unpacked at once, and large pushes packed, all in or
   // No message is being packed, so this one is sent at once.
   there.outgoing.send({ type: 'ping' });
   expect(there.arrived).toHaveLength(9);
+});
+
+it('a message does not overtake a packed push that is still being sent', async () => {
+  const there: Line = new Line(() => {
+    if (there.arrived.length === 1) queueMicrotask(() => there.outgoing.send({ type: 'ping' }));
+  });
+  for (const message of [push(1, 5_000), push(2, 1_900_000)]) there.outgoing.send(message);
+  const types = (await there.messages(3)).map(({ type }) => type);
+  expect(types).toStrictEqual(['push', 'push', 'ping']);
 });
 
 it('messages are sent unpacked if they are too large, or if the platform cannot compress', async () => {

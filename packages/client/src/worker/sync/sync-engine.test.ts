@@ -15,7 +15,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { account, openInMemory, testSchema } from '../../../testing/worker/test-database.ts';
 import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
-import { createSyncEngine, type SyncDatabase, type SyncEngine } from './sync-engine.ts';
+import { createSyncEngine, type SyncDatabase, type SyncEngine, type SyncEngineOptions } from './sync-engine.ts';
 import type { SyncReport } from './sync-status.ts';
 import type { ServerConnectionEvents } from './server-connection.ts';
 
@@ -62,6 +62,7 @@ async function connected(
   database: OpenDatabase,
   sync: SyncDatabase = testSync(database),
   token: () => Promise<string> = async () => 'token',
+  parts: Pick<SyncEngineOptions, 'inTurn'> = {},
 ): Promise<Connected> {
   const lines: Line[] = [];
   const reports: SyncReport[] = [];
@@ -94,6 +95,7 @@ async function connected(
     onStuck: () => void restarts++,
     nowMs: () => 1_700_000_000_000,
     random: () => 0,
+    ...parts,
   });
   running.push({ engine, database });
   engine.start();
@@ -328,6 +330,67 @@ it('the engine pushes changesets that exceed the window as outcomes arrive', asy
   }
 });
 
+it('the engine continues to push after outcomes that several deliveries brought together', async () => {
+  const database = openInMemory();
+  const count = 8;
+  for (let i = 0; i < count; i++) write(database, `INSERT INTO account (id, extra) VALUES ('${i}', zeroblob(250000))`);
+  const { next } = await connected(database);
+  const line = await next(1);
+  const sentUpTo = (): number => pushes(line).at(-1)?.changesets.at(-1)?.sequence ?? 0;
+  line.say(testWelcome());
+  line.say(testDelivery({ to: 1 }));
+  const sent = sentUpTo();
+  for (let sequence = 1; sequence <= sent; sequence++)
+    line.say(
+      testDelivery({
+        from: sequence,
+        to: sequence + 1,
+        lastAckedSequence: sequence,
+        outcomes: admitted(sequence, sequence),
+      }),
+    );
+  vi.advanceTimersByTime(1);
+  expect([database.outbox.lastAckedSequence(), sentUpTo()]).toEqual([sent, count]);
+});
+
+it('the engine starts no audit soon after a local write', async () => {
+  const { next, engine } = await connected(openInMemory());
+  const line = await next(1);
+  const audits = (): number => line.sent.filter(({ type }) => type === 'audit').length;
+  const pass = (seconds: number): void => {
+    for (let second = 0; second < seconds; second++) {
+      vi.advanceTimersByTime(1_000);
+      line.say({ type: 'pong', serverNowMs: 1_700_000_000_000 });
+    }
+  };
+  line.say(testWelcome());
+  line.say(testDelivery({ to: 1 }));
+  pass(19);
+  engine.committed();
+  pass(19);
+  expect(audits()).toBe(0);
+  pass(2);
+  expect(audits()).toBe(1);
+});
+
+it('the engine ignores a message of an ended connection that waited for the end of a transaction', async () => {
+  const jobs: (() => void)[] = [];
+  let isOpen = true;
+  const inTurn = (job: () => void): void => (isOpen ? void jobs.push(job) : job());
+  const { next, engine, reports } = await connected(openInMemory(), undefined, undefined, { inTurn });
+  const first = await next(1);
+  first.say(testWelcome());
+  first.events.onFailed(new RockpoolError('network-unreachable').toData());
+  engine.tryNow();
+  const second = await next(2);
+  isOpen = false;
+  for (const job of jobs) job();
+  second.say(testWelcome());
+  second.say(testDelivery({ to: 1 }));
+  expect(second.closed).toBe(false);
+  expect(reports.at(-1)).toMatchObject({ state: 'up-to-date', reason: null });
+});
+
 it('the engine opens no connection if it is stopped while the app fetches a token', async () => {
   const token = Promise.withResolvers<string>();
   const { lines, engine } = await connected(openInMemory(), undefined, () => token.promise);
@@ -526,6 +589,28 @@ describe('the engine of a client whose token expires', () => {
     expect(renewals(line)).toEqual([]);
   });
 
+  it('sends no token on a later connection that the app returns after the end of the earlier one', async () => {
+    const late = Promise.withResolvers<string>();
+    const tokens = [Promise.resolve(jwt('ann', expiry)), late.promise];
+    let asked = 0;
+    const { next, engine } = await connected(
+      openInMemory(),
+      undefined,
+      () => tokens[asked++] ?? Promise.resolve(jwt('ann', expiry)),
+    );
+    const first = await next(1);
+    first.say(testWelcome({ serverNowMs: (NOW_S + 86_400) * 1000 }));
+    first.say(testDelivery({ to: 0 }));
+    await pass(first, 31_000);
+    expect(asked).toBe(2);
+    first.events.onFailed(new RockpoolError('network-unreachable').toData());
+    engine.tryNow();
+    const second = await next(2);
+    late.resolve(jwt('ann', expiry + 7_200));
+    await next(2);
+    expect(second.sent.map(({ type }) => type)).toEqual(['hello']);
+  });
+
   it.each([
     ['opaque', 'opaque'],
     ['opaque with dots', 'a.b.c'],
@@ -559,6 +644,18 @@ describe('the engine of a copied file', () => {
     expect(database.connection.rows('SELECT id FROM account')).toEqual([['c']]);
     second.say(testWelcome());
     expect(pushes(second)).toMatchObject([{ previousHash: FIRST_PREVIOUS_HASH, changesets: [{ sequence: 1 }] }]);
+  });
+
+  it('pushes nothing besides the changesets to compare', async () => {
+    const database = openInMemory();
+    for (const id of ['a', 'b', 'c']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
+    const sync = testSync(database);
+    sync.greet(testWelcome());
+    sync.applyDelivery(testDelivery({ to: 2, lastAckedSequence: 2, outcomes: admitted(1, 2) }));
+    const { next } = await connected(database, sync);
+    const line = await next(1);
+    line.say(testWelcome({ lastAckedSequence: 2, decidedHash: new Uint8Array(16).fill(9), fullResync: false }));
+    expect(pushes(line).map(({ changesets }) => changesets.map(({ sequence }) => sequence))).toEqual([[1, 2, 3]]);
   });
 
   it('adds a changeset without effect to the comparison if the server may have all of its own', async () => {
@@ -613,7 +710,12 @@ describe('the engine of a client whose connection is replaced by another connect
     second.say(testDelivery({ to: 0 }));
     second.say(replacement);
     expect(database.siteId).not.toEqual(siteId);
-    expect((await next(3)).sent).toMatchObject([{ type: 'hello', siteId: database.siteId }]);
+    const third = await next(3);
+    expect(third.sent).toMatchObject([{ type: 'hello', siteId: database.siteId }]);
+    const ownSiteId = database.siteId;
+    third.say(testWelcome());
+    third.say(replacement);
+    expect(database.siteId).toEqual(ownSiteId);
   });
 
   it('keeps its site while a changeset waits for its outcome, because the copy may have it too', async () => {

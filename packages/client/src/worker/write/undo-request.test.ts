@@ -135,6 +135,29 @@ describe('undoing a transaction', () => {
     expect(problemOf(() => undo(database, 'w'))).toBe('constraint-unique');
   });
 
+  it('leaves foreign keys and triggers in force for later writes, also if it is refused', () => {
+    const database = withAccounts();
+    write(
+      database,
+      'trigger',
+      'CREATE TRIGGER mark AFTER UPDATE OF amount ON account BEGIN UPDATE entry SET note = new.amount WHERE account_id = new.id; END',
+    );
+    write(database, 'w', "UPDATE account SET name = 'free' WHERE id = 'b'");
+    const later = (amount: number): void => {
+      expect(() => write(database, `f${amount}`, "INSERT INTO entry VALUES ('f', 'missing', '')")).toThrow(
+        expect.objectContaining({ code: 'constraint-foreign-key' }),
+      );
+      write(database, `u${amount}`, `UPDATE account SET amount = ${amount} WHERE id = 'a'`);
+      expect(database.connection.value('SELECT note FROM entry')).toBe(String(amount));
+    };
+    undo(database, 'w');
+    later(7);
+    write(database, 'w2', "UPDATE account SET name = 'free' WHERE id = 'b'");
+    write(database, 'taken', "INSERT INTO account (id, name) VALUES ('c', 'y')");
+    expect(problemOf(() => undo(database, 'w2'))).toBe('constraint-unique');
+    later(8);
+  });
+
   it('undoes a swap of unique values, even between rows that are referred to', () => {
     const database = withAccounts();
     const before = accounts(database);
