@@ -66,7 +66,10 @@ const ERROR_KINDS = {
   ],
   'database-newer': ['upgrade', 'A newer version of Rockpool wrote this database; it is unchanged.'],
   'database-unavailable': ['retry', 'The server cannot open this database right now.'],
-  'document-gap': ['rebase', 'An edit depends on an edit that the server rejected.'],
+  'document-gap': [
+    'rebase',
+    'An edit depends on an edit that the server rejected, or was made in an earlier form of its document.',
+  ],
   'document-gone': ['ask-user', 'The document’s row is missing, or its column is NULL.'],
   'document-invalid': ['ask-user', 'A document column has a value that is not mergeable JSON.'],
   'document-place-missing': ['ask-user', 'The document does not contain this path.'],

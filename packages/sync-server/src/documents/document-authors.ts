@@ -53,7 +53,7 @@ export function moveAuthorsToReplaced(sql: SqliteFile, place: DocumentPlace): vo
     ...keyOf(place),
   );
   sql.run(
-    'UPDATE rockpool_document_author SET of_replaced = 1 WHERE table_id = ? AND key = ? AND column_id = ?',
+    'UPDATE rockpool_document_author SET of_replaced = 1 WHERE table_id = ? AND key = ? AND column_id = ? AND of_replaced = 0',
     ...keyOf(place),
   );
 }

@@ -21,6 +21,7 @@ import type { DocumentPlace } from './document-place.ts';
 import { hasEditedAbove } from './document-edits.ts';
 import { compactAbove, readReplaced } from './document-store.ts';
 import { documentOfEdit } from './document-work.ts';
+import { isOfEarlierForm } from './earlier-forms.ts';
 
 /** The watermark that the author of a changeset has seen, and whether more changesets follow. */
 export interface AuthorProgress {
@@ -69,7 +70,8 @@ function documentMerge(
     merge(document: CellValue, edit: CellValue, site: string, seen: boolean): MergedDocument | null {
       const of = document === null ? null : documentOfEdit(document, edit, () => readReplaced(file.sql, place));
       if (of === null) {
-        if (document !== null && canBeMadeAgain(file, place, author, seen)) throw new RockpoolError('document-gap');
+        if (document !== null && canBeMadeAgain(file, place, edit, seen && author.isRecreated === true))
+          throw new RockpoolError('document-gap');
         return null;
       }
       const { state, overwritten, overwrittenInReplaced } = file.documents.work({
@@ -92,18 +94,13 @@ function documentMerge(
 }
 
 /**
- * Whether the author of an edit of an unknown document can make it again in the current one, which contains the same
- * content: the document has been compacted more than once, the author has built it by an older rule, or a log that was
- * lost had compacted it. In the latter two cases only once, because the author's copy may be wrong: then it is
- * corrected.
+ * Whether the author can make the edit again in the current document, because that document has been compacted more
+ * than once since. `isRepeated`: the author has seen the current form, and has already made the edit again. Its copy is
+ * wrong, and is corrected.
  */
-function canBeMadeAgain(
-  { sql }: DocumentFile,
-  place: DocumentPlace,
-  { isOfOlderEpoch = false, isRecreated = false }: AuthorProgress,
-  seen: boolean,
-): boolean {
-  return seen || isOfOlderEpoch ? !isRecreated : readReplaced(sql, place) !== null;
+function canBeMadeAgain({ sql }: DocumentFile, place: DocumentPlace, edit: CellValue, isRepeated: boolean): boolean {
+  // The document of a deleted row has no replaced form. Its edits are those of other columns: they may restore the row.
+  return !isRepeated && isOfEarlierForm(sql, place, edit) && readReplaced(sql, place) !== null;
 }
 
 /** The size of the state, in bytes, above which this edit compacts the document. */

@@ -17,6 +17,7 @@ import { keepEdit } from './document-edits.ts';
 import type { DocumentFile } from './document-file.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 import { GROWTH } from './document-work.ts';
+import { rememberForm } from './earlier-forms.ts';
 
 /* The states of the documents of one database. The app's columns contain their JSON. Edits: document-edits.ts. */
 
@@ -135,6 +136,8 @@ export function writeDocument(
   }
   const replaced = isDocumentEdit(sent) ? documents.replaced(state as Uint8Array) : null;
   writeAuthors(sql, place, old, sent, watermark);
+  const earlier = replaced === null ? null : readReplaced(sql, place);
+  if (earlier !== null) rememberForm(sql, place, earlier, watermark);
   deleteDocument(sql, place);
   const values = [...keyOf(place), state, BigInt(watermark), BigInt(growthLimit(state))];
   sql.run(

@@ -325,16 +325,35 @@ describe('an edit of a document that the server does not have', () => {
     expect(tested.server.query('SELECT path FROM rockpool_conflict')).toEqual([]);
   });
 
-  it('is rejected if its author has seen the current document, but has built it by a different rule', async () => {
-    const [a] = await two('{"body":"tide"}');
-    a.state = createDocument(json('{"body":"tide"}'), { ...RULE, text: [] });
-    const edit = a.edit('{"body":"low tide"}');
-    expect(await a.connection.commit([update('pages', 'p', { content: edit })])).toMatchObject({
-      kind: 'rejected',
-      code: 'document-gap',
-    });
-    expect(stored()).toBe('{"body":"tide"}');
-  });
+  it.each([true, false])(
+    'is in the conflict log if it belongs to different content that lost, whether its author has seen the current one (%s) or not [MR-30]',
+    async (isSeen) => {
+      const [a, b] = await two('{"n":0}');
+      const contentOf = (n: number): string => `{"body":"","list":[${n % 2}],"n":${n}}`;
+      if (!isSeen) await growUntilCompacted(a, contentOf);
+      await a.connection.commit([update('pages', 'p', { content: null })]);
+      b.connection.site.write([update('pages', 'p', { content: content('{"body":"Mine"}') })], { ageMs: 60_000 });
+      b.state = createDocument(json('{"body":"Mine"}'), RULE);
+      await b.connection.close();
+      await a.connection.commit([update('pages', 'p', { content: content(contentOf(0)) })]);
+      a.state = createDocument(json(contentOf(0)), RULE);
+      await growUntilCompacted(a, contentOf);
+      const base = isSeen ? a.connection.site.cursor : b.connection.site.cursor;
+      b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"Mine too"}') })], { base });
+      const before = stored();
+      const again = await tested.server.connect(b.connection.site);
+      await again.open(await tested.server.token('editor', 'ben'), DATABASE);
+      again.push();
+      expect(await again.decided(2)).toMatchObject({ outcomes: [{ kind: 'admitted' }, { kind: 'admitted' }] });
+      expect(stored()).toBe(before);
+      expect(tested.server.query('SELECT path, lost_value FROM rockpool_conflict')).toEqual(
+        expect.arrayContaining([
+          [null, '{"body":"Mine"}'],
+          ['[]', null],
+        ]),
+      );
+    },
+  );
 });
 
 describe('a forged edit', () => {

@@ -32,9 +32,9 @@ CREATE TABLE rockpool_document_author (  -- Yjs clients of the pruned edits of a
   table_id INTEGER NOT NULL,
   key BLOB NOT NULL,
   column_id INTEGER NOT NULL,
-  of_replaced INTEGER NOT NULL,          -- 1: belongs to the document in rockpool_document_replaced
-  client INTEGER NOT NULL,               -- a Yjs client id (shared/document/document-id.ts)
-  watermark INTEGER NOT NULL,            -- watermark of the client's last edit
+  of_replaced INTEGER NOT NULL,          -- 1: belongs to the document in rockpool_document_replaced; 2: no author, but an earlier form of the document (documents/earlier-forms.ts)
+  client INTEGER NOT NULL,               -- a Yjs client id (shared/document/document-id.ts); for 2: a document id
+  watermark INTEGER NOT NULL,            -- watermark of the client's last edit; for 2: of the compaction
   PRIMARY KEY (table_id, key, column_id, of_replaced, client)
 ) WITHOUT ROWID;
 `;
