@@ -1,19 +1,24 @@
 import { rmSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import {
+  encodeKey,
   encodeSchema,
   FIRST_LOG_HASH,
   quoteName,
   syncedTables,
   SYSTEM_TABLES,
   tableToDdl,
+  type CellValue,
+  type ColumnSchema,
   type Schema,
   type TableSchema,
 } from '@rockpool/shared';
+import { deliveredText } from '../documents/document-store.ts';
 import { storedSchema } from '../store/inspect-database.ts';
 import { identityOf } from '../store/identity.ts';
 import { readMeta } from '../sqlite/meta.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { toStoredTable, type StoredTable } from '../sqlite/stored-table.ts';
 import { compressFile, createClientFile, type CompressedFile } from '../store/client-file.ts';
 
 /** The facts in the snapshot's own table `rockpool_snapshot` and in the headers of its download. */
@@ -73,15 +78,30 @@ export function writePlainSnapshot(from: string, to: string): Pick<SnapshotFacts
 function copyTable(source: SqliteFile, target: DatabaseSync, table: TableSchema): void {
   const [create = '', ...indexes] = tableToDdl(table);
   target.exec(create);
-  const columns = table.columns.filter(({ generated }) => generated === null).map(({ name }) => quoteName(name));
+  const stored = toStoredTable(table, false);
+  const written = table.columns.filter(({ generated }) => generated === null);
+  const columns = written.map(({ name }) => quoteName(name));
   const insert = target.prepare(
     `INSERT INTO ${quoteName(table.name)} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
   );
   for (const row of source.rows(
     `SELECT ${columns.join(', ')} FROM ${quoteName(table.name)} ORDER BY ${table.primaryKey.map(quoteName).join(', ')}`,
   ))
-    insert.run(...row);
+    insert.run(...asDelivered(source, written, stored, row));
   for (const index of indexes) target.exec(index);
+}
+
+/** The row with the JSON of documents in the form that deliveries have. */
+function asDelivered(
+  source: SqliteFile,
+  columns: readonly ColumnSchema[],
+  table: StoredTable,
+  row: readonly CellValue[],
+): readonly CellValue[] {
+  if (table.documents.size === 0) return row;
+  const valueOf = new Map(columns.map(({ name }, index) => [name, row[index] ?? null]));
+  const keyBytes = encodeKey(table.keys.map(({ name }) => valueOf.get(name) ?? null));
+  return columns.map(({ id }, index) => deliveredText(source, { table, keyBytes, columnId: id }, row[index] ?? null));
 }
 
 function copyDocuments(source: SqliteFile, target: DatabaseSync): void {
