@@ -1,5 +1,5 @@
-// The processes of Node tests. Files share one process, which evaluates their common imports once, until they have taken
-// a certain time.
+// The processes of Node tests. Files share one process, which evaluates their common imports once, until they have
+// taken a certain time.
 
 import { relative } from 'node:path';
 import { ForksPoolWorker } from 'vitest/node';

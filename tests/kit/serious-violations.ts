@@ -18,8 +18,8 @@ interface Results {
 }
 
 /**
- * Returns the axe violations of impact "serious" or worse in a page, each with its element. The page keeps the script of
- * axe: loading it takes as long as an examination of a small page.
+ * Returns the axe violations of impact "serious" or worse in a page, each with its element. The page keeps the script
+ * of axe: loading it takes as long as an examination of a small page.
  */
 export async function seriousViolations(page: { evaluate(script: string): Promise<unknown> }): Promise<string[]> {
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(readFileSync(AXE, 'utf8'));

@@ -5,8 +5,8 @@ export type Choose = (count: number) => number;
 
 /**
  * Runs `run` once for every possible sequence of choices, depth first. Each run repeats the choices of the run before
- * up to the last one with an untried alternative. Stops early once `isDone` returns true after a run. Returns the number
- * of runs. Throws after `limit` runs, because the result would then not cover every schedule.
+ * up to the last one with an untried alternative. Stops early once `isDone` returns true after a run. Returns the
+ * number of runs. Throws after `limit` runs, because the result would then not cover every schedule.
  */
 export async function everySchedule(
   limit: number,

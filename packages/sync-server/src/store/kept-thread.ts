@@ -22,8 +22,8 @@ export class KeptThread<Task, Answer> {
   }
 
   /**
-   * Call it only after the previous task has its answer. Rejects with what the script throws; the next task gets another
-   * thread.
+   * Call it only after the previous task has its answer. Rejects with what the script throws; the next task gets
+   * another thread.
    */
   async run(task: Task): Promise<Answer> {
     clearTimeout(this.timer);
