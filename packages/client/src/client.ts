@@ -232,9 +232,9 @@ export interface Client {
   /**
    * Closes the client and deletes the database and its branches from this device; the server's copy stays. Rejects with
    * `changes-unsent` while changes are pending or rejected, unless `discardUnsent` is true, and with `storage-busy`
-   * while another tab has the database open. The check saves open documents, rejecting like their `saved`, and waits for
-   * the writes of this tab; after ten seconds it rejects with `changes-unsent` and `isWriting`. Further writes reject
-   * with `client-closed` unless the check fails.
+   * while another tab has the database open. The check saves open documents, rejecting like their `saved`, and waits
+   * for the writes of this tab; after ten seconds it rejects with `changes-unsent` and `isWriting`. Further writes
+   * reject with `client-closed` unless the check fails.
    */
   leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 

@@ -77,8 +77,8 @@ export interface SyncOptions {
    *   `status` if there was a response. `fetch` failed, a deadline passed, the response was 408, 425, 429 or 5xx, or an
    *   HTML page came instead of a token, as from the sign-in page of a public network or a server without that path.
    * - **The callback failed**: state `blocked`, reason `token-callback-failed`; `onError` receives the error, with the
-   *   thrown value as its `cause`. The callback threw anything else, returned any other HTTP status, or returned a value
-   *   that is not a string, is empty, or contains a character that a bearer token cannot have.
+   *   thrown value as its `cause`. The callback threw anything else, returned any other HTTP status, or returned a
+   *   value that is not a string, is empty, or contains a character that a bearer token cannot have.
    *
    * The HTTP status is taken from a `Response`, or from an error's `status`, `statusCode` or `response.status`. A
    * callback that does not settle within 15 s counts as unreachable.
@@ -88,9 +88,9 @@ export interface SyncOptions {
    * Makes the first opening on a device wait for the server's snapshot, one file that loads many times faster than
    * single rows. Opening waits for the network once in the life of a database: up to `answerWithinMs` (default 3000)
    * for the token, the start of the response and a snapshot that is still being built, then for as long as bytes
-   * arrive. Without a response, or if the server's database is small, the client opens empty and fills as it syncs. With
-   * `migrations`, the rows are copied in one step, about a second for 100,000 rows: other tabs that open wait for it,
-   * and if the page is closed meanwhile, the client also opens empty.
+   * arrive. Without a response, or if the server's database is small, the client opens empty and fills as it syncs.
+   * With `migrations`, the rows are copied in one step, about a second for 100,000 rows: other tabs that open wait for
+   * it, and if the page is closed meanwhile, the client also opens empty.
    * Default: opening never waits, and the snapshot downloads in the background.
    */
   readonly firstSync?: {
