@@ -33,6 +33,9 @@ describe('an origin', () => {
     expect(originProblem('https://app.example.org')).toBeNull();
     expect(originProblem('https://app.example.org/')).toContain('did you mean https://app.example.org');
     expect(originProblem('app.example.org')).toContain('such as https://app.example.org');
+    expect(originProblem('capacitor://localhost')).toBeNull();
+    expect(originProblem('tauri://localhost/')).toContain('is not an origin');
+    expect(originProblem('file:///')).toContain('is not an origin');
     expect(originProblem('localhost:5173')).toContain('such as https://app.example.org or http://localhost:5173');
   });
 });

@@ -33,7 +33,9 @@ export function loggedOrigin(origin: string | undefined): string | null {
 /** Returns why a text is not an origin in the form that browsers send, or null if it is. */
 export function originProblem(text: string): string | null {
   // `localhost:5173` is a URL with the scheme `localhost:` and the origin `null`.
-  const origin = URL.canParse(text) ? new URL(text).origin : 'null';
+  const { origin, protocol, host } = URL.canParse(text) ? new URL(text) : { origin: 'null', protocol: '', host: '' };
+  // The pages of a native shell have an origin with a scheme of their own, such as `capacitor://localhost`.
+  if (origin === 'null' && host !== '' && text === `${protocol}//${host}`) return null;
   if (origin === 'null') return `${text} is not an origin, such as https://app.example.org or http://localhost:5173`;
   return origin === text ? null : `${text} is not an origin; did you mean ${origin}?`;
 }
