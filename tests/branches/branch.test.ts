@@ -192,7 +192,7 @@ describe('a branch', () => {
     for (const conflicts of ['branch', 'origin'] as const) {
       await client.execute(change(`'{"body":"We meet on Monday.","tags":["x"]}'`));
       const branch = await begin(`by ${conflicts}`);
-      await branch.execute(change(`'{"by":"branch","body":"We meet on Monday.","tags":["x"]}'`));
+      await branch.execute(change(`'{"by":"branch","body":"We meet on Monday.","n":1,"tags":["x"]}'`));
       await client.execute(change(`'{"by":"origin","body":"Now we meet on Monday.","tags":["x"]}'`));
       await expect(branch.merge()).rejects.toMatchObject({ code: 'branch-conflicts', fields: { count: 1 } });
       await branch.merge({ conflicts });
@@ -200,6 +200,7 @@ describe('a branch', () => {
       expect(JSON.parse(String(row?.details))).toEqual({
         body: 'Now we meet on Monday.',
         by: conflicts,
+        n: 1,
         tags: ['x'],
       });
     }
@@ -207,18 +208,24 @@ describe('a branch', () => {
 
   it('shows a change of the branch in a part of a document that the origin has removed as a conflict', async () => {
     const change = (value: string): string => `UPDATE entry SET details = ${value} WHERE id = 'e'`;
-    await client.execute(change(`'{"items":[{"id":"a","n":1}]}'`));
-    const branch = await begin();
-    await branch.execute(change(`'{"items":[{"id":"a","n":2}]}'`));
-    await client.execute(change(`'{"items":[],"more":1}'`));
-    const { conflicts } = await branch.preview();
-    expect(conflicts).toMatchObject([
-      { column: 'details', ours: '{"items":[{"id":"a","n":2}]}', theirs: '{"items":[],"more":1}' },
-    ]);
-    await branch.merge({ conflicts: 'branch' });
-    expect(await client.query("SELECT details FROM entry WHERE id = 'e'")).toEqual([
-      { details: '{"items":[{"id":"a","n":2}]}' },
-    ]);
+    for (const conflicts of ['branch', 'origin'] as const) {
+      await client.execute(change(`'{"items":[{"id":"a","n":1}],"tags":[{"x":1}]}'`));
+      const branch = await begin(`by ${conflicts}`);
+      await branch.execute(change(`'{"items":[{"id":"a","n":2}],"ours":1,"tags":[{"x":2}]}'`));
+      await client.execute(change(`'{"items":[],"tags":[],"theirs":1}'`));
+      expect((await branch.preview()).conflicts).toMatchObject([
+        {
+          column: 'details',
+          ours: '{"items":[{"id":"a","n":2}],"ours":1,"tags":[{"x":2}]}',
+          theirs: '{"items":[],"tags":[],"theirs":1}',
+        },
+      ]);
+      await branch.merge({ conflicts });
+      const places =
+        conflicts === 'branch' ? { items: [{ id: 'a', n: 2 }], tags: [{ x: 2 }] } : { items: [], tags: [] };
+      const [row] = await client.query<{ details: string }>("SELECT details FROM entry WHERE id = 'e'");
+      expect(JSON.parse(String(row?.details))).toEqual({ ...places, ours: 1, theirs: 1 });
+    }
   });
 
   it('deletes a row with a document, which the diff shows as its JSON', async () => {

@@ -147,6 +147,21 @@ describe('a planned restore', () => {
     ]);
   });
 
+  it('restores only the places of a document that were written again, and keeps what others wrote in the rest', async () => {
+    const [ann, bob] = [await open('ann'), await open('bob')];
+    await write(ann, `INSERT INTO page (id, details) VALUES ('e', '{"items":[{"id":"a","n":1}]}')`);
+    await showsRow(bob, 'SELECT 1 FROM page');
+    await write(bob, `UPDATE page SET details = '{"items":[{"id":"a","n":2}]}', hits = 5`);
+    await showsRow(ann, 'SELECT 1 FROM page WHERE hits = 5');
+    await write(ann, `UPDATE page SET details = '{"body":"A long text.","items":[]}'`);
+    const plan = await planOf(ann);
+    expect(plan.conflicts).toMatchObject([{ kind: 'cell', column: 'details' }]);
+    await plan.apply({ conflicts: 'restore' });
+    expect(await ann.query('SELECT details FROM page')).toEqual([
+      { details: '{"body":"A long text.","items":[{"id":"a","n":1}]}' },
+    ]);
+  });
+
   it('shows values that were written again as conflicts, and leaves the decision to the app', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     await write(ann, `INSERT INTO entry (id, amount, note) VALUES ('a', 1, 'one'), ('b', 2, 'two')`);

@@ -11,7 +11,7 @@ import {
   rootValue,
   updateOfState,
   valueAt,
-  type DocumentPath,
+  withPlacesOf,
   type JsonChange,
   type JsonValue,
 } from '@rockpool/shared/document';
@@ -24,14 +24,17 @@ export { isDocumentEdit };
 
 /** A document of the origin with the changes of the branch. */
 export interface MergedText {
-  readonly text: string;
-  /** Whether both changed the same place to different values. */
+  /** With the branch's value at each place that both have changed. */
+  readonly ours: string;
+  /** With the origin's value at these places. */
+  readonly theirs: string;
+  /** Whether there is such a place. */
   readonly isConflict: boolean;
 }
 
 /**
- * Applies the changes between `base` and `ours` to `theirs`. If a place that they change is gone or is of a different
- * kind, the result is `ours`.
+ * Applies the changes between `base` and `ours` to `theirs`. A place that they change and that is gone in `theirs`, or
+ * is of a different kind, counts as changed by both.
  */
 export function mergeDocuments(base: string, ours: string, theirs: string, rule: DocumentRule): MergedText {
   const path = PathRule.root(rule);
@@ -41,13 +44,13 @@ export function mergeDocuments(base: string, ours: string, theirs: string, rule:
     JsonValue,
   ];
   const change = diffJson(from, to, path);
-  if (change === null) return { text: theirs, isConflict: false };
+  if (change === null) return { ours: theirs, theirs, isConflict: false };
   const { value, overwritten } = applyChange(onto, change, path);
-  const differ = (a: JsonValue, b: JsonValue, at: DocumentPath): boolean =>
-    JSON.stringify(valueAt(a, at)) !== JSON.stringify(valueAt(b, at));
-  const places = overwritten.filter(({ path: at, isMove }) => !isMove && differ(onto, to, at));
-  const isLost = places.some(({ path: at }) => differ(value, to, at));
-  return { text: isLost ? ours : canonicalJson(value), isConflict: places.length > 0 };
+  const places = overwritten.filter(
+    ({ path: at, isMove }) => !isMove && JSON.stringify(valueAt(onto, at)) !== JSON.stringify(valueAt(to, at)),
+  );
+  const keeping = (source: JsonValue): string => canonicalJson(withPlacesOf(source, value, places));
+  return { ours: keeping(to), theirs: keeping(onto), isConflict: places.length > 0 };
 }
 
 /** Returns the text before an edit, from the text after it and the edit's JSON change, which the changelog keeps. */

@@ -112,7 +112,7 @@ function mergeCells(
     const [column] = columns as [string];
     const both = base === null ? null : mergeBoth(table, column, [base, ours, theirs], rules, documents);
     if (both !== null && !both.isConflict) {
-      merged.set(column, both.value);
+      merged.set(column, both.ours);
       continue;
     }
     const differing = columns.filter((name) => isChanged(theirs, ours, name));
@@ -133,7 +133,8 @@ function mergeCells(
             }),
           )
           .some((isOurs) => isOurs);
-    if (kept) for (const name of columns) merged.set(name, both?.value ?? ours.get(name) ?? null);
+    if (both !== null) merged.set(column, kept ? both.ours : both.theirs);
+    else if (kept) for (const name of columns) merged.set(name, ours.get(name) ?? null);
   }
   return merged;
 }
@@ -146,7 +147,7 @@ function unitsOf(table: TableSchema): (readonly string[])[] {
 
 /**
  * The value of a counter or document with the changes of the branch and of the origin; null for any other value.
- * `isConflict`: both have changed the same place of a document, and the branch's value replaces the origin's.
+ * `isConflict`: both have changed a place of a document, which `ours` and `theirs` have as the branch or the origin.
  */
 function mergeBoth(
   table: TableSchema,
@@ -154,18 +155,18 @@ function mergeBoth(
   [base, ours, theirs]: readonly [Cells, Cells, Cells],
   rules: ReadonlyMap<string, DocumentRule>,
   documents: BranchDocuments | null,
-): { readonly value: SqlValue; readonly isConflict: boolean } | null {
+): { readonly ours: SqlValue; readonly theirs: SqlValue; readonly isConflict: boolean } | null {
   const values = [base, ours, theirs].map((image) => image.get(column) ?? null);
   if (table.merge.counters.includes(column)) {
     const [from, to, current] = values.map((value) => BigInt(value as number | bigint)) as [bigint, bigint, bigint];
     const sum = current + to - from;
-    return { value: Number.isSafeInteger(Number(sum)) ? Number(sum) : sum, isConflict: false };
+    const value = Number.isSafeInteger(Number(sum)) ? Number(sum) : sum;
+    return { ours: value, theirs: value, isConflict: false };
   }
   const rule = rules.get(column);
   if (rule === undefined || documents === null || !values.every((value) => typeof value === 'string')) return null;
   const [from, to, current] = values as [string, string, string];
-  const { text, isConflict } = documents.mergeDocuments(from, to, current, rule);
-  return { value: text, isConflict };
+  return documents.mergeDocuments(from, to, current, rule);
 }
 
 function documentRules(table: TableSchema): ReadonlyMap<string, DocumentRule> {

@@ -28,9 +28,9 @@ export interface BranchCellChange {
 
 /**
  * A value or row that both the branch and its origin changed. `cell`: the values of one column. A document is in
- * conflict if both changed the same place of it, or the origin removed a place that the branch changed; edits of the
- * origin in other places are kept, except in the latter case. `deleted-in-branch`, `deleted-in-origin`: one deleted the
- * row and the other changed it; `column` is null.
+ * conflict if both changed the same place of it, or the origin removed a place that the branch changed. Then the choice
+ * applies only to such places, and all other changes of both are kept. `deleted-in-branch`, `deleted-in-origin`: one
+ * deleted the row and the other changed it; `column` is null.
  */
 export interface BranchConflict {
   readonly kind: 'cell' | 'deleted-in-branch' | 'deleted-in-origin';

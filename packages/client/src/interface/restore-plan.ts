@@ -18,9 +18,9 @@ export interface RestoreSelection {
 }
 
 /**
- * A value or row that was written again after the transactions. `cell`: the values of one column. `deleted-since`: the
- * row was deleted. `deleted-by-restore`: the restore deletes a row that has been changed since, or that other rows now
- * refer to.
+ * A value or row that was written again after the transactions. `cell`: the values of one column; in a document,
+ * the choice applies only to the places that were written again, or removed. `deleted-since`: the row was deleted.
+ * `deleted-by-restore`: the restore deletes a row that has been changed since, or that other rows now refer to.
  */
 export interface RestoreConflict {
   readonly kind: 'cell' | 'deleted-by-restore' | 'deleted-since';

@@ -49,6 +49,7 @@ export {
   diffJson,
   invertChange,
   mergeJsonTexts,
+  withPlacesOf,
   type ChangedJson,
   type ChangedPlace,
   type JsonChange,

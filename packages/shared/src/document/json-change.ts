@@ -341,10 +341,14 @@ export function mergeJsonTexts(from: string, to: string, onto: string, rule: Doc
   if (change === null) return onto;
   const now = parseJson(onto, rule);
   const { value, overwritten } = applyChange(now, change, root);
-  const kept = overwritten.reduce<JsonValue>((result, { path, isMove }) => {
+  return canonicalJson(withPlacesOf(now, value, overwritten));
+}
+
+/** The value with these places as they are in `source`. If a place no longer exists, the result is `source`. */
+export function withPlacesOf(source: JsonValue, value: JsonValue, places: readonly ChangedPlace[]): JsonValue {
+  return places.reduce<JsonValue>((result, { path, isMove }) => {
     if (isMove) return result;
-    const place = valueAt(now, path);
-    return (place === undefined ? withoutValueAt(result, path) : withValueAt(result, path, place)) ?? result;
+    const place = valueAt(source, path);
+    return (place === undefined ? withoutValueAt(result, path) : withValueAt(result, path, place)) ?? source;
   }, value);
-  return canonicalJson(kept);
 }
