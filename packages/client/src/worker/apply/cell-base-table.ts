@@ -1,4 +1,4 @@
-import { encodeKey, EXISTENCE_COLUMN_ID, type CellValue } from '@rockpool/shared';
+import { cellValuesEqual, encodeKey, EXISTENCE_COLUMN_ID, type CellValue } from '@rockpool/shared';
 import { DOCUMENT_EDIT_BASE } from '../documents/document-author.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { RowRef } from './pending-index.ts';
@@ -63,9 +63,11 @@ export class CellBaseTable {
     try {
       for (const [columnId, value] of covered) {
         const isEdit = policies.byColumn.get(columnId)?.rebase?.edits?.isEdit;
-        // A document may have been stored before a pending write covered it.
-        const known = isEdit === undefined ? before.get(columnId)?.base : undefined;
-        const base = known ?? coveringBase(columnId, pending, isEdit);
+        const old = before.get(columnId);
+        // A document may have been stored before a pending write covered it. While it is unchanged, the authors of all
+        // pending writes have seen it.
+        const isKnown = !isEdit || (old?.base === DOCUMENT_EDIT_BASE && cellValuesEqual(old.value, value));
+        const base = (isKnown ? old?.base : null) ?? coveringBase(columnId, pending, isEdit);
         statement.runCells(BigInt(row.tableId), key, BigInt(columnId), value, BigInt(base));
       }
     } finally {
@@ -89,7 +91,7 @@ function coveringBase(
       ({ kind, values }) =>
         columnId === EXISTENCE_COLUMN_ID ||
         kind !== 'update' ||
-        (values.has(columnId) && isEdit?.(values.get(columnId) ?? null) !== true),
+        (values.has(columnId) && !isEdit?.(values.get(columnId) ?? null)),
     ) ?? (isEdit ? undefined : pending[0]);
   if (covering === undefined) return isEdit ? DOCUMENT_EDIT_BASE : 0;
   const { base, cellBases } = covering;
