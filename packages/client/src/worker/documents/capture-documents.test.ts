@@ -7,7 +7,7 @@ import {
   type Outcome,
 } from '@rockpool/shared';
 import { createDocument, decodeDocumentCell, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { mayAffect, type TouchedTables } from '../../rpc/query-dependencies.ts';
 import { writeStates } from '../changelog/write-states.ts';
 import { retryDependentEdits } from '../write/retry-dependent-edits.ts';
@@ -118,6 +118,28 @@ it('content that replaces a document which earlier pending content covers has a 
     }),
   );
   expect(basesOf('UPDATE page SET content = NULL')).toEqual([]);
+  database.close();
+});
+
+it('content that was replaced by a pending write stays seen while it does not change', () => {
+  const noted = testTable('page', { id: 'text not null', content: 'text', note: 'text' }, { merge: page.merge });
+  const database = openInMemory({ schema: buildSchema([noted]) });
+  const sync = testSync(database);
+  sync.greet(testWelcome());
+  const theirs = createDocument({ title: 'Theirs' }, DEFAULT_DOCUMENT_RULE);
+  sync.applyDelivery(
+    testDelivery({ to: 1, groups: [testGroup('insert', noted, [{ id: 'p', content: theirs, note: '' }])] }),
+  );
+  const basesOf = (sql: string): unknown => {
+    const { sequence } = database.write({ id: String(requests++), statements: [{ sql, params: [] }] });
+    return database.changelog.read(sequence as number)?.cellBases.map(({ base }) => base);
+  };
+  expect(basesOf('UPDATE page SET content = NULL')).toEqual([]);
+  for (const to of [2, 3])
+    sync.applyDelivery(
+      testDelivery({ from: to - 1, to, groups: [testGroup('update', noted, [{ id: 'p', note: String(to) }])] }),
+    );
+  expect(basesOf('DELETE FROM page')).toEqual([]);
   database.close();
 });
 
@@ -251,10 +273,18 @@ describe('a dependent edit', () => {
   it('is pending again under its request once it is written again, and can be undone', () => {
     const { database, sync } = written('{"n":1}', '{"m":1,"n":1}', '{"m":1,"n":2}');
     const id = String(requests - 1);
+    const { connection } = database;
+    const run = connection.run.bind(connection);
+    const areInTransaction: boolean[] = [];
+    vi.spyOn(connection, 'run').mockImplementation((sql, ...params) => {
+      if (sql.startsWith('UPDATE rockpool_request')) areInTransaction.push(connection.inTransaction);
+      run(sql, ...params);
+    });
     sync.applyDelivery(
       testDelivery({ to: 1, lastAckedSequence: 3, outcomes: decided('constraint-check', 'document-gap') }),
     );
-    expect(writeStates(database.connection, [id])).toEqual([{ state: 'pending' }]);
+    expect(areInTransaction).toEqual([true]);
+    expect(writeStates(connection, [id])).toEqual([{ state: 'pending' }]);
     expect(contentOf(database)).toBe('{"n":2}');
     database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: id } });
     expect(contentOf(database)).toBe('{"n":1}');

@@ -50,10 +50,7 @@ export function retryRejected(parts: RejectedParts, sequence: number, requestId:
  * `document-gap`, or like `retryRejected`, otherwise, and leaves the changeset rejected.
  */
 export function retryIfUnchanged(parts: RejectedParts, sequence: number): WriteOutcome {
-  const outcome = retryWithTriggersOff(parts, sequence, null, requireUnchanged);
-  // `synced` and undo of the rejected write follow the new changeset, which the user knows nothing about.
-  parts.connection.run('UPDATE rockpool_request SET sequence = ? WHERE sequence = ?', outcome.sequence, sequence);
-  return outcome;
+  return retryWithTriggersOff(parts, sequence, null, requireUnchanged);
 }
 
 /** Throws if a change of the rejected changeset must not be applied to the current row. */
@@ -121,7 +118,7 @@ function retry(
     const { changelog, meta } = transaction.parts;
     const origin = changelog.originOf(sequence, meta.siteId);
     rejected.close(sequence);
-    return { atomic, origin };
+    return { atomic, origin, rejected: check === requireUnchanged && sequence };
   }, requestId);
 }
 

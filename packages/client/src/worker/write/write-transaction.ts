@@ -62,6 +62,11 @@ export interface BodyResult {
   readonly atomic: boolean;
   /** The changeset from which the transaction is re-created. */
   readonly origin?: ChangesetOrigin | undefined;
+  /**
+   * The rejected changeset that this one replaces without the knowledge of the user: `synced` and undo of its request
+   * follow the new one.
+   */
+  readonly rejected?: number | false;
 }
 
 /**
@@ -226,6 +231,8 @@ export class WriteTransaction {
       const { atomic, origin } = done;
       sequence = changelog.append({ ...changes, atomic, cellBases, base: meta.cursor, origin }, localTime);
     }
+    if (done.rejected)
+      connection.run('UPDATE rockpool_request SET sequence = ? WHERE sequence = ?', sequence, done.rejected);
     searchIndexes.catchUp();
     return { results: done.results, touchedTables: [...touched], changes: described, sequence, repeated: false };
   }
@@ -249,7 +256,7 @@ export class WriteTransaction {
       if (canonical !== null) return canonical;
     }
     throw new RockpoolError('document-invalid', {
-      problem: 'a trigger changes the document each time Rockpool stores its canonical form',
+      problem: 'a trigger undoes the canonical form each time',
     });
   }
 
@@ -259,8 +266,7 @@ export class WriteTransaction {
     try {
       const result = body();
       // OR ROLLBACK and RAISE(ROLLBACK) end the transaction with an error and do not get here. Nothing else may end it.
-      if (!connection.inTransaction)
-        throw new RockpoolError('internal', { problem: 'the transaction ended before its commit' });
+      if (!connection.inTransaction) throw new RockpoolError('internal', { problem: 'the transaction has ended' });
       commit(connection);
       return result;
     } catch (error) {
