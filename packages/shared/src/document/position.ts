@@ -2,9 +2,9 @@
  * Positions in a list, as texts whose sort order is the order of the list. There is room between any two, so one small
  * write moves an element.
  *
- * Six digits of base 62 count elements at the ends (a list begins in their middle, with room for 28 billion on each
- * side); further digits are a fraction, for elements in between and beyond the last count. No fraction ends in 0, and
- * no position has only zeros, because nothing would fit before it.
+ * Six digits of base 62 count elements that are added at the end, or one at a time at the beginning (a list begins in
+ * their middle, with room for 28 billion on each side); further digits are a fraction, for other elements. No fraction
+ * ends in 0, and no position has only zeros, because nothing would fit before it.
  */
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = DIGITS.length;
@@ -21,11 +21,13 @@ export function positionBetween(left: string | null, right: string | null): stri
 }
 
 /**
- * As many positions between `left` and `right`, in order. Halves the room again and again, so that the length of a
- * position grows with the logarithm of their number.
+ * As many positions between `left` and `right`, in order. At the end of a list, counts on. Elsewhere, halves the room
+ * again and again, so that the length of a position grows with the logarithm of their number.
  */
 export function positionsBetween(left: string | null, right: string | null, count: number): string[] {
-  if (count < 1) return [];
+  const places: string[] = [];
+  while (right === null && places.length < count) places.push((left = positionBetween(left, null)));
+  if (places.length === count) return places;
   const place = positionBetween(left, right);
   return [...positionsBetween(left, place, count >> 1), place, ...positionsBetween(place, right, (count - 1) >> 1)];
 }
@@ -42,15 +44,13 @@ export function hasRoomBefore(position: string): boolean {
 /** Empty texts stand for the ends. */
 function midpoint(left: string, right: string): string {
   let text = '';
-  let bounded = true;
   for (let i = 0; ; i++) {
-    const low = i < left.length ? DIGITS.indexOf(left.charAt(i)) : 0;
-    const high = bounded && i < right.length ? DIGITS.indexOf(right.charAt(i)) : BASE;
+    const low = DIGITS.indexOf(left.charAt(i)); // 0 beyond its end
+    const high = i < right.length ? DIGITS.indexOf(right.charAt(i)) : BASE;
     const middle = (low + high) >> 1;
-    if (middle > low && i >= WHOLE_DIGITS) return text + DIGITS.charAt(middle);
     if (middle > low) return (text + DIGITS.charAt(middle)).padEnd(WHOLE_DIGITS, '0');
     text += DIGITS.charAt(low);
-    if (high > low) bounded = false;
+    if (high > low) right = ''; // Any further digits are smaller.
   }
 }
 
