@@ -57,8 +57,10 @@ export function branchesOf(parts: BranchesParts): Branches {
     open: (branch) =>
       onWorker(async (connection) => {
         const file = branchFile(origin.name, branch);
-        if (!(await exists(connection, file))) throw new RockpoolError('branch-missing', { branch });
-        return openOn(connection, file, parts);
+        return oneAtATime(file, async () => {
+          if (!(await exists(connection, file))) throw new RockpoolError('branch-missing', { branch });
+          return openOn(connection, file, parts);
+        });
       }),
     list: () =>
       onWorker(async (connection) => {
@@ -97,7 +99,10 @@ async function openOn(connection: WorkerConnection, file: string, parts: Branche
   return startBranch({ origin, client, file, gate, environment, schema, loadDocuments, onProblem });
 }
 
-/** Creates branches of one file one at a time: otherwise two tabs could both find the same name free. */
+/**
+ * Creates and opens branches of one file one at a time: otherwise two tabs could both find the same name free, or one
+ * could remove a file that the other has just begun to fill.
+ */
 function oneAtATime<T>(file: string, body: () => Promise<T>): Promise<T> {
   const locks = (globalThis.navigator as Navigator | undefined)?.locks;
   return locks === undefined ? body() : (locks.request(`rockpool-branch:${file}`, body) as Promise<T>);
