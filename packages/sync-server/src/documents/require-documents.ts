@@ -20,24 +20,26 @@ export function requireDocuments(sql: SqliteFile, before: Schema, after: Schema)
     const known = documentColumns(old);
     return [...documentColumns(table)].flatMap(([columnId, rule]) => {
       const name = table.columns.find(({ id }) => id === columnId)?.name ?? '';
-      const count = known.has(columnId) ? 0 : countInvalid(sql, table.name, name, rule);
-      return count === 0 ? [] : [`${table.name}: ${count} values of the column ${name} are not documents of its rule`];
+      return known.has(columnId) || isValid(sql, table.name, name, rule)
+        ? []
+        : [`${table.name}: the column ${name} has values that are not documents of its rule`];
     });
   });
   if (problems.length > 0)
     throw new RockpoolError('schema-incompatible', { count: problems.length, problems: problems.join('\n') });
 }
 
-function countInvalid(sql: SqliteFile, table: string, column: string, rule: DocumentRule): number {
-  let count = 0;
+/** True for a column that the file does not have yet. Reads up to the first invalid value. */
+function isValid(sql: SqliteFile, table: string, column: string, rule: DocumentRule): boolean {
   const name = quoteName(column);
+  if (sql.get('SELECT 1 FROM pragma_table_info(?) WHERE name = ?', table, column) === undefined) return true;
   for (const [text] of sql.rows(`SELECT ${name} FROM ${quoteName(table)} WHERE ${name} IS NOT NULL`)) {
     try {
       readContent(String(text), rule);
     } catch (error) {
       if (!(error instanceof RockpoolError)) throw error;
-      count++;
+      return false;
     }
   }
-  return count;
+  return true;
 }

@@ -1,4 +1,5 @@
 import { quoteName, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema } from '@rockpool/shared';
+import { requireDocuments } from '../documents/require-documents.ts';
 import { identityOwner } from './identity.ts';
 import { storedSchema } from './inspect-database.ts';
 import { openedSchema } from './schema-window.ts';
@@ -19,7 +20,7 @@ export function databaseProblems(path: string, databaseId: string, schema: Schem
       ...ownerProblems(sql, databaseId),
       ...logProblems(sql),
       ...rowProblems(sql, stored),
-      ...(schema === null ? [] : schemaProblems(stored, schema)),
+      ...(schema === null ? [] : schemaProblems(sql, stored, schema)),
     ];
   } catch (error) {
     return [
@@ -64,9 +65,9 @@ function rowProblems(sql: SqliteFile, schema: Schema): string[] {
   });
 }
 
-function schemaProblems(stored: Schema, schema: Schema): string[] {
+function schemaProblems(sql: SqliteFile, stored: Schema, schema: Schema): string[] {
   try {
-    openedSchema(stored, schema);
+    if (openedSchema(stored, schema).schema === schema) requireDocuments(sql, stored, schema);
     return [];
   } catch (error) {
     return error instanceof RockpoolError

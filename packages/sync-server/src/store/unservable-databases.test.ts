@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { buildSchema, type Schema } from '@rockpool/shared';
+import { buildSchema, DEFAULT_DOCUMENT_RULE, type Schema } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { ADMIN_TOKEN, askAdmin } from '../../testing/admin-client.ts';
 import { column, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { STORAGE_FORMAT } from '../sqlite/internal-tables.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { databaseProblems } from './check-database.ts';
 import { databasePath, databasesDirectory } from './data-directory.ts';
 import { openDatabaseFile } from './database-file.ts';
+import { UnservableDatabases } from './unservable-databases.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const withColumn = (name: string): Schema =>
@@ -52,6 +54,33 @@ it('a server names the databases that it cannot open until they are replaced or 
   } finally {
     await server.stop();
   }
+});
+
+it('a server and the check of a database name a column that becomes a document but has other values', async () => {
+  const folder = directoryWith({ one: TEST_SCHEMA, two: TEST_SCHEMA });
+  const path = databasePath(folder, 'one');
+  const file = new SqliteFile(path);
+  file.exec(`INSERT INTO entries (id, amount, note) VALUES ('a', 1, 'low tide')`);
+  file.close();
+  const schema = buildSchema(
+    TEST_TABLES.map((one) =>
+      one.name === 'entries'
+        ? {
+            ...one,
+            columns: [...one.columns, column('body', 'text')],
+            merge: {
+              ...one.merge,
+              documents: ['note', 'body'].map((name) => ({ ...DEFAULT_DOCUMENT_RULE, column: name })),
+            },
+          }
+        : one,
+    ),
+  );
+  const problem = 'entries: the column note has values that are not documents of its rule';
+  expect(databaseProblems(path, 'one', schema)).toContain(problem);
+  expect(databaseProblems(databasePath(folder, 'two'), 'two', schema)).toEqual([]);
+  const found = new UnservableDatabases(folder, schema).find();
+  expect([...found].map(([id, { fields }]) => [id, fields['problems']])).toEqual([['one', problem]]);
 });
 
 it('a server does not start if it can open none of the databases', async () => {

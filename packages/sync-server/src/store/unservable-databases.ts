@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { decodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
+import { requireDocuments } from '../documents/require-documents.ts';
 import { STORAGE_FORMAT } from '../sqlite/internal-tables.ts';
 import { readMeta } from '../sqlite/meta.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
@@ -75,7 +76,8 @@ function problemOf(path: string, own: Schema): RockpoolError | null {
         problem: 'the file has an unknown storage format',
         supported: STORAGE_FORMAT,
       });
-    openedSchema(decodeSchema(readMeta(sql, 'schema') as string), own);
+    const stored = decodeSchema(readMeta(sql, 'schema') as string);
+    if (openedSchema(stored, own).schema === own) requireDocuments(sql, stored, own);
     return null;
   } catch (error) {
     // Opening the file reports any other error.
