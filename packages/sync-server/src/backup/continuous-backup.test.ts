@@ -221,6 +221,31 @@ describe('a continuous backup', () => {
     expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
   });
 
+  it('copies nothing below the mount point of a disk that is unmounted while the server runs', async () => {
+    const server = await start();
+    const connection = await server.open();
+    await connection.commit([insert('accounts', 'a', { name: 'a' })]);
+    await copied(server);
+    await until(() => existsSync(join(at('copies'), 'schemas')) && stored('schemas').length > 0);
+    renameSync(at('copies'), at('unmounted'));
+    mkdirSync(at('copies'));
+    await connection.commit([insert('accounts', 'b', { name: 'b' })]);
+    const isOver = (): boolean => server.events.some(({ event }) => event === 'backup-recovered');
+    const isRefused = (): boolean =>
+      server.events.some(
+        ({ event, fields }) => event === 'backup-failed' && JSON.stringify(fields).includes('server.json is missing'),
+      );
+    await until(() => isRefused() || isOver());
+    expect([isOver(), readdirSync(at('copies'))]).toEqual([false, []]);
+    rmdirSync(at('copies'));
+    renameSync(at('unmounted'), at('copies'));
+    await server.logged('backup-recovered');
+    await copied(server);
+    await server.stop();
+    await restore('restored');
+    expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
+  });
+
   it('takes over the destination of an earlier server', async () => {
     const server = await start();
     await server.open();

@@ -263,6 +263,7 @@ export class ContinuousBackup {
   /** `databaseId` is null if a probe failed. */
   private failed(databaseId: string | null, error: RockpoolError, sinceMs: number | null): void {
     this.counts.failures++;
+    this.ownership.doubt();
     const outage: Outage = this.gate.failed(error);
     const { log, now } = this.options;
     log('backup-failed', {

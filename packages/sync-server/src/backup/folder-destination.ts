@@ -11,6 +11,13 @@ export class FolderDestination implements Destination {
   readonly name: string;
   private readonly folder: string;
   private readonly madeFolders = new Set<string>();
+  /** Whether this folder has contained an object. */
+  private hasContents = false;
+  /**
+   * Whether the folder may be unmounted: it had contents, and a put failed. Until an object is read or stored again, no
+   * folder is made: it would be below the mount point, and its objects missing from the disk.
+   */
+  private mayBeUnmounted = false;
 
   constructor(folder: string) {
     this.folder = folder;
@@ -22,7 +29,6 @@ export class FolderDestination implements Destination {
     const incoming = join(this.folder, INCOMING, randomUUID());
     await this.attempt('put', async () => {
       await this.makeFolder(dirname(incoming));
-      await this.makeFolder(dirname(path));
       try {
         const file = await open(incoming, 'w');
         try {
@@ -31,19 +37,23 @@ export class FolderDestination implements Destination {
         } finally {
           await file.close();
         }
+        await this.makeFolder(dirname(path));
         await rename(incoming, path);
       } catch (error) {
-        // The folder may have been removed or unmounted meanwhile.
         this.madeFolders.clear();
+        this.mayBeUnmounted = this.hasContents;
         await rm(incoming, { force: true }).catch(() => undefined);
         throw error;
       }
       await syncFolder(dirname(path));
+      this.hasSeenContents();
     });
   }
 
-  get(key: string): Promise<Uint8Array | null> {
-    return this.attempt('get', () => orNull(readFile(join(this.folder, key))));
+  async get(key: string): Promise<Uint8Array | null> {
+    const content = await this.attempt('get', () => orNull(readFile(join(this.folder, key))));
+    if (content !== null) this.hasSeenContents();
+    return content;
   }
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {
@@ -77,10 +87,15 @@ export class FolderDestination implements Destination {
   }
 
   private async makeFolder(path: string): Promise<void> {
-    if (this.madeFolders.has(path)) return;
+    if (this.mayBeUnmounted || this.madeFolders.has(path)) return;
     const first = await mkdir(path, { recursive: true });
     if (first !== undefined) await syncFolder(dirname(first));
     this.madeFolders.add(path);
+  }
+
+  private hasSeenContents(): void {
+    this.hasContents = true;
+    this.mayBeUnmounted = false;
   }
 
   private async attempt<Result>(operation: string, work: () => Promise<Result>): Promise<Result> {

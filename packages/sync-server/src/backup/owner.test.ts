@@ -40,6 +40,27 @@ it('a server stops copying after a later server has taken the destination', asyn
   ).require();
 });
 
+it('a server checks the destination again after a failure, however recent the last check was', async () => {
+  const destination = new MemoryDestination();
+  const ownership = new Ownership(
+    destination,
+    'run',
+    () => 0,
+    () => false,
+  );
+  await ownership.require();
+  const contents = [...destination.objects];
+  destination.objects.clear();
+  await ownership.require();
+  ownership.doubt();
+  for (let i = 0; i < 2; i++)
+    await expect(ownership.require()).rejects.toMatchObject({
+      fields: { problem: expect.stringContaining('server.json is missing') as string },
+    });
+  for (const [key, bytes] of contents) destination.objects.set(key, bytes);
+  await ownership.require();
+});
+
 it.each(['while a server copies', 'while it is stopped'])(
   'a server refuses a destination that lost its contents %s, such as a folder that is not mounted',
   async (when) => {

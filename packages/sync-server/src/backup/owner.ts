@@ -28,6 +28,7 @@ export class Ownership {
   private readonly now: () => number;
   private readonly hasCopies: () => boolean;
   private checkedMs: number | null = null;
+  private isDoubted = false;
 
   /**
    * `run` is the random id of this run of the server. `hasCopies` says whether this data directory has copied to the
@@ -46,11 +47,17 @@ export class Ownership {
    */
   async require(): Promise<void> {
     // The clock may have been set back.
-    if (this.checkedMs !== null && Math.abs(this.now() - this.checkedMs) < CHECK_INTERVAL_MS) return;
+    const isRecent = this.checkedMs !== null && Math.abs(this.now() - this.checkedMs) < CHECK_INTERVAL_MS;
+    if (isRecent && !this.isDoubted) return;
     const isUsed = this.isUsed();
     const owner = await this.owner();
-    if (owner === this.run) this.checkedMs = this.now();
+    if (owner === this.run) this.checked();
     else await this.take(owner, isUsed);
+  }
+
+  /** The next `require` reads the owner. Call after a failure: the disk of a folder may have been unmounted. */
+  doubt(): void {
+    this.isDoubted = true;
   }
 
   /** Stores the owner again, which shows whether the destination can be written. Throws like `require`. */
@@ -69,7 +76,12 @@ export class Ownership {
       );
     const content = JSON.stringify({ run: this.run, startedMs: this.now() });
     await this.destination.put(KEY, new TextEncoder().encode(content));
+    this.checked();
+  }
+
+  private checked(): void {
     this.checkedMs = this.now();
+    this.isDoubted = false;
   }
 
   private isUsed(): boolean {

@@ -1,6 +1,6 @@
 import type { Destination, StoredObject } from './destination.ts';
 import { readCopies, type CopiesOfSource } from './generations.ts';
-import { DATABASES } from './object-names.ts';
+import { DATABASES, readCopyKey } from './object-names.ts';
 
 /** A base that is still incomplete after this time will never be complete. */
 const UNFINISHED_MS = 7 * 86_400_000;
@@ -15,12 +15,22 @@ const MAX_ADVANCE_MS = 86_400_000;
  * Returns the present time for deletions: that of the server, but at most a day later than in the pass before. A clock
  * that is far ahead thus deletes a day of history in a pass, not all of it. Null in the first pass, which deletes
  * nothing.
+ *
+ * The stored time never goes back, and the first one is at least that of the newest copy: after a clock that is behind,
+ * such as that of a machine that has just started, deletions would need a pass a day to catch up.
  */
 export async function advanceClock(destination: Destination, nowMs: number): Promise<number | null> {
   const lastMs = readClock(await destination.get(CLOCK));
   const trustedMs = lastMs === null ? nowMs : Math.min(nowMs, lastMs + MAX_ADVANCE_MS);
-  await destination.put(CLOCK, new TextEncoder().encode(JSON.stringify({ nowMs: trustedMs })));
+  const storedMs = Math.max(trustedMs, lastMs ?? (await newestCopyMs(destination)));
+  await destination.put(CLOCK, new TextEncoder().encode(JSON.stringify({ nowMs: storedMs })));
   return lastMs === null ? null : trustedMs;
+}
+
+async function newestCopyMs(destination: Destination): Promise<number> {
+  let newestMs = 0;
+  for await (const { key } of destination.list(DATABASES)) newestMs = Math.max(newestMs, readCopyKey(key)?.timeMs ?? 0);
+  return newestMs;
 }
 
 function readClock(content: Uint8Array | null): number | null {

@@ -80,6 +80,30 @@ it('a clock that is far ahead deletes at most a day of copies in a pass', async 
   ]);
 });
 
+it.each(['the first pass', 'a later pass'])(
+  'a clock that is far behind in %s does not delay later deletions',
+  async (when) => {
+    const server = new ServerCopies({
+      ...{ dataDir, destination, run: 'run', keepMs: 2 * DAY_MS, intervalMs: HOUR_MS },
+      log: (event) => void events.push(event),
+      now: () => nowMs,
+    });
+    onTestFinished(() => server.close());
+    const days = [1_001, 1_002, 1_003, 1_004, 1_005, 1_006];
+    for (const day of days) destination.objects.set(baseOf(day), new Uint8Array(1));
+    const keptAfter = async (atMs: number): Promise<readonly number[]> => {
+      nowMs = atMs;
+      await server.look();
+      return days.filter((day) => destination.objects.has(baseOf(day)));
+    };
+    if (when === 'a later pass') expect(await keptAfter(1_006 * DAY_MS)).toEqual(days);
+    expect(await keptAfter(5 * DAY_MS)).toEqual(days);
+    expect(await keptAfter(5 * DAY_MS + 6 * HOUR_MS)).toEqual(days);
+    expect(await keptAfter(1_006 * DAY_MS + 6 * HOUR_MS)).toEqual([1_004, 1_005, 1_006]);
+    expect(events).not.toContain('backup-expiry-delayed');
+  },
+);
+
 it('every schema is copied, even after one of them could not be stored', async () => {
   mkdirSync(join(dataDir, 'schemas'));
   for (const name of ['a.json', 'b.json']) writeFileSync(join(dataDir, 'schemas', name), '{}');

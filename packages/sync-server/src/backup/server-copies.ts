@@ -130,6 +130,7 @@ export class ServerCopies {
         });
     } catch (error) {
       this.counts.failures++;
+      this.ownership.doubt();
       const failure =
         error instanceof RockpoolError ? error : new RockpoolError('backup-unavailable', {}, { cause: error });
       const outage = this.gate.failed(failure);
@@ -210,7 +211,7 @@ export class ServerCopies {
     if (now() < this.retentionNextMs) return;
     const nowMs = now();
     const trustedMs = await advanceClock(destination, nowMs);
-    if (trustedMs !== null && trustedMs < nowMs) log('backup-expiry-delayed', { clockAheadMs: nowMs - trustedMs });
+    if (trustedMs !== null && trustedMs < nowMs) log('backup-expiry-delayed', { behindMs: nowMs - trustedMs });
     const objects = trustedMs === null ? 0 : await deleteExpired(destination, trustedMs - keepMs);
     this.retentionNextMs = now() + RETENTION_INTERVAL_MS;
     if (objects > 0) log('backup-expired', { objects });
