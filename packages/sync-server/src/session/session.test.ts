@@ -34,12 +34,12 @@ afterEach(() => {
 });
 
 /** Pushes one changeset of this size, which is decided only in a later turn of the event loop. */
-function push(session: Session, sizeBytes: number): void {
+function push(session: Session, sizeBytes: number, sequence = 1): void {
   const message: Push = {
     type: 'push',
     previousHash: new Uint8Array(16),
     olderEpochUpTo: 0,
-    changesets: [{ sequence: 1, stampUs: 1, ageUs: 0, base: 0, body: new Uint8Array(sizeBytes) }],
+    changesets: [{ sequence, stampUs: 1, ageUs: 0, base: 0, body: new Uint8Array(sizeBytes) }],
   };
   for (const frame of messageToFrames(encodeMessage(message))) session.receive(frame);
 }
@@ -110,6 +110,30 @@ describe('a client that keeps sending while it is paused, as over plain HTTP', (
     for (const answer of answers) answer(true);
     await untilCommitted();
     expect(() => quota.receive('ann', MIB)).not.toThrow();
+  });
+
+  it('handles a message after the one before, even if it arrives just when the permission is given', async () => {
+    const answer = Promise.withResolvers<boolean>();
+    let isSlow = false;
+    const authorize = (): boolean | Promise<boolean> => !isSlow || answer.promise;
+    const services = sessionServices(database, () => undefined, authorize);
+    const sequences: number[] = [];
+    const recording = Object.assign(Object.create(database) as LiveDatabase, {
+      push: (_: unknown, { changesets }: Push) => void sequences.push(...changesets.map(({ sequence }) => sequence)),
+    });
+    const { session } = beginSession({ ...services, openDatabase: () => recording });
+    await greet(session);
+    isSlow = true;
+    push(session, 1, 1);
+    isSlow = false;
+    answer.resolve(true);
+    // A frame can arrive between any two steps of the check.
+    for (let sequence = 2; sequence < 20; sequence++) {
+      push(session, 1, sequence);
+      await Promise.resolve();
+    }
+    await untilCommitted();
+    expect(sequences).toEqual(Array.from({ length: 19 }, (_, i) => i + 1));
   });
 
   it('is ended when much more waits for a permission check', async () => {

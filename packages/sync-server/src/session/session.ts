@@ -271,6 +271,8 @@ export class Session implements Subscriber {
     this.socket.pause();
     this.settle(async () => {
       const answer = await allowed.finally(() => this.answered());
+      // Cleared together with the start of `perform`: a message that arrived between them would be handled first.
+      this.isAsking = false;
       if (!this.isOpen()) return;
       this.perform(message, received, answer);
       this.resume();
@@ -279,7 +281,6 @@ export class Session implements Subscriber {
   }
 
   private answered(): void {
-    this.isAsking = false;
     this.waiting.askedBytes = 0;
     this.countReceived();
   }
