@@ -13,8 +13,8 @@ export async function lastChangeset(client: Pick<Client, 'query'>): Promise<numb
 }
 
 /**
- * The number of changesets that this device has written between two results of `lastChangeset`. At least 1 if the first
- * is null: the device may have written earlier ones, and have stored them elsewhere since they were admitted.
+ * The number of changesets that this device has written between two results of `lastChangeset`; 0 if they are equal. 1 if
+ * either is null, because the number is then unknown.
  */
 export function writtenBetween(before: number | null, after: number | null): number {
   if (after === before) return 0;

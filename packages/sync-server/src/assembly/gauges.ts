@@ -50,7 +50,7 @@ export function exposeGauges(
 export function exposeResources({ options, metrics, stores, diskWatch, tenants, unservable }: Base): void {
   metrics.gauge(
     'rockpool_databases_unservable',
-    'Databases with a schema or format that this server did not support when it started.',
+    'Databases with a schema or format that this server did not support when it started, and that were not replaced or deleted since.',
     () => unservable.count,
   );
   metrics.gaugeOf('rockpool_build_info', 'Always 1; the labels name versions.', () => [
