@@ -452,7 +452,9 @@ describe('a write in the tab that merges', () => {
     expect(await noteOfF(client)).toEqual({ note: 'late' });
   });
 
-  /** A transaction of another tab, for which the writes and the merge of this tab wait. Returns a function that ends it. */
+  /**
+   * A transaction of another tab, for which the writes and the merge of this tab wait. Returns a function that ends it.
+   */
   async function holdWrites(): Promise<() => Promise<void>> {
     const tab = await device.createClient({ name: 'budget', schema });
     const other = await tab.openBranch('what if');

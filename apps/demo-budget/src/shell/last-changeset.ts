@@ -13,8 +13,8 @@ export async function lastChangeset(client: Pick<Client, 'query'>): Promise<numb
 }
 
 /**
- * The number of changesets that this device has written between two results of `lastChangeset`; 0 if they are equal. 1 if
- * either is null, because the number is then unknown.
+ * The number of changesets that this device has written between two results of `lastChangeset`; 0 if they are equal. 1
+ * if either is null, because the number is then unknown.
  */
 export function writtenBetween(before: number | null, after: number | null): number {
   if (after === before) return 0;

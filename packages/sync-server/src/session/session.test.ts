@@ -315,7 +315,9 @@ describe('a session whose principal loses a right while a push waits', () => {
 });
 
 describe('a session while the server’s clock is set back', () => {
-  /** `passAfterSetBack` returns the monotonic time after `durationMs` in which the wall clock is set back by an hour. */
+  /**
+   * `passAfterSetBack` returns the monotonic time after `durationMs` in which the wall clock is set back by an hour.
+   */
   function clocks(authorize: () => boolean = () => true): {
     readonly services: SessionServices;
     readonly passAfterSetBack: (durationMs: number) => number;
