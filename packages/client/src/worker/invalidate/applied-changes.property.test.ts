@@ -154,6 +154,29 @@ it.each([
   database.close();
 });
 
+it.each([
+  ['', []],
+  [' beside a pending write', ["INSERT INTO priced (id, net) VALUES ('mine', 1)"]],
+])('the reported changes of an update%s affect a query of a generated column', (_, written) => {
+  const database = openInMemory();
+  let touched: TouchedTables = { tables: [], changes: [] };
+  const sync = testSync(
+    database,
+    () => 0,
+    (now) => (touched = now),
+  );
+  sync.applyDelivery(testDelivery({ to: 1, groups: [testGroup('insert', priced, [{ id: 'theirs', net: 1n }])] }));
+  for (const sql of written) database.write({ id: sql, statements: [query(sql)] });
+  const highest = query('SELECT max(gross) AS highest FROM priced');
+  const dependencies = database.dependencies(highest);
+  sync.applyDelivery(
+    testDelivery({ from: 1, to: 2, groups: [testGroup('update', priced, [{ id: 'theirs', net: 2n }])] }),
+  );
+  expect(decodeRows(database.query(highest.sql, highest.params))).toEqual([{ highest: 4 }]);
+  expect(mayAffect(touched, dependencies)).toBe(true);
+  database.close();
+});
+
 it('the reported changes of a delivery do not affect a query whose rows it does not change', () => {
   const database = openInMemory();
   let touched: TouchedTables = { tables: [], changes: [] };

@@ -110,3 +110,19 @@ it('a write to a local table reaches its queries, in whatever case a migration h
   expect(dependencies.map((one) => mayAffect({ tables: touchedTables, changes }, one))).toEqual([true, true]);
   database.close();
 });
+
+it.each(['stored', 'virtual'])('a query of a %s generated column runs again after an update of its source', (kind) => {
+  const database = openInMemory({
+    schema: buildSchema([
+      testTable('priced', { id: 'text not null', net: 'integer', gross: `integer as net*2 ${kind}` }),
+    ]),
+  });
+  const write = (sql: string): Touched => {
+    const { touchedTables: tables, changes } = database.write({ id: sql, statements: [{ sql, params: [] }] });
+    return { tables, changes };
+  };
+  write("INSERT INTO priced (id, net) VALUES ('a', 1)");
+  const dependencies = database.dependencies({ sql: 'SELECT max(gross) FROM priced', params: [] });
+  expect(mayAffect(write("UPDATE priced SET net = 2 WHERE id = 'a'"), dependencies)).toBe(true);
+  database.close();
+});
