@@ -40,8 +40,6 @@ const LOADING: LiveState<SqlRow> = Object.freeze({ rows: [], error: null, loadin
 interface Watched {
   readonly queryId: number;
   readonly statement: SqlStatement;
-  /** The rows that the worker's next diff is based on. */
-  known: readonly SqlRow[];
   readonly listeners: Listeners<LiveState<SqlRow>>;
   state: LiveState<SqlRow>;
   lingering: ReturnType<typeof setTimeout> | null;
@@ -79,8 +77,7 @@ class PageQueries implements LiveQueries {
     const changed = results.flatMap((result) => {
       const watched = this.watchedById.get(result.queryId);
       if (watched === undefined) return []; // The worker sent this result before it processed the unwatch.
-      watched.state = Object.freeze(stateAfter(watched, result));
-      watched.known = watched.state.rows;
+      watched.state = Object.freeze(stateAfter(watched.state, result));
       watched.resultCount++;
       return [watched];
     });
@@ -88,10 +85,7 @@ class PageQueries implements LiveQueries {
   }
 
   watchAgain(): void {
-    for (const watched of this.watchedById.values()) {
-      watched.known = [];
-      this.askFor(watched);
-    }
+    for (const watched of this.watchedById.values()) this.askFor(watched);
   }
 
   async inspect(): Promise<LiveQueryInspection> {
@@ -114,7 +108,6 @@ class PageQueries implements LiveQueries {
     const watched: Watched = {
       queryId: this.nextQueryId++,
       statement,
-      known: [],
       resultCount: 0,
       listeners: createListeners(),
       state: LOADING,
@@ -183,7 +176,8 @@ function setState(watched: Watched, state: LiveState<SqlRow>): void {
   watched.listeners.emit(watched.state);
 }
 
-function stateAfter({ state, known }: Watched, result: LiveResult): LiveState<SqlRow> {
-  if ('error' in result) return { rows: state.rows, error: RockpoolError.fromData(result.error), loading: false };
-  return { rows: applyDiff(known, result.diff), error: null, loading: false };
+/** The first diff of a worker contains all rows. An error keeps the rows, and the next diff is based on them. */
+function stateAfter({ rows }: LiveState<SqlRow>, result: LiveResult): LiveState<SqlRow> {
+  if ('error' in result) return { rows, error: RockpoolError.fromData(result.error), loading: false };
+  return { rows: applyDiff(rows, result.diff), error: null, loading: false };
 }

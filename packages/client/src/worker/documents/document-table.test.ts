@@ -55,6 +55,17 @@ it.each([
   database.close();
 });
 
+it.each(["DELETE FROM page WHERE id = 'p'", "UPDATE page SET content = NULL WHERE id = 'p'"])(
+  'a generation of edits begins when an edited document is removed: %s',
+  (sql) => {
+    const { database } = editedAndAdmitted({ n: 0 });
+    const before = generation(database);
+    write(database, sql);
+    expect(generation(database)).toBe(before + 1);
+    database.close();
+  },
+);
+
 it.each([
   ['small', 'tide'],
   ['large', 'tide '.repeat(4_000)],

@@ -143,6 +143,22 @@ describe('the presence of a site', () => {
       ['new', '1'],
     ]);
   });
+
+  it('sends more changes than one message holds in several messages, with the removals first', () => {
+    const world = createWorld();
+    world.connect();
+    const all = (prefix: string, stateJson: string | null): { topic: string; stateJson: string | null }[] =>
+      Array.from({ length: MAX_PRESENCE_STATES }, (_, n) => ({ topic: `${prefix}${n}`, stateJson }));
+    world.presence.show(TAB, all('old', '1'));
+    world.presence.show(TAB, [...all('old', null), ...all('new', '2')]);
+    world.passInterval();
+    expect(world.problems).toEqual([]);
+    expect(world.told.map((states) => [states.length, ...new Set(states.map(([, stateJson]) => stateJson))])).toEqual([
+      [MAX_PRESENCE_STATES, '1'],
+      [MAX_PRESENCE_STATES, null],
+      [MAX_PRESENCE_STATES, '2'],
+    ]);
+  });
 });
 
 describe('ids', () => {

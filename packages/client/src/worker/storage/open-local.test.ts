@@ -1,14 +1,20 @@
-import { RockpoolError } from '@rockpool/shared';
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, RockpoolError } from '@rockpool/shared';
 import { SimulatedDisk, SimulatedExtents } from '@rockpool/vfs-opfs/testing';
 import { expect, it, vi } from 'vitest';
+import { testTable } from '../../../testing/worker/table-schema.ts';
 import { testRuntime, testSchema } from '../../../testing/worker/test-database.ts';
 import { loadPackCode } from '../changelog/load-pack-code.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
+import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { createLocalOpener, type OpenLocal } from './open-local.ts';
 
 vi.mock('../changelog/load-pack-code.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../changelog/load-pack-code.ts')>();
   return { ...original, loadPackCode: vi.fn(original.loadPackCode) };
+});
+vi.mock('../documents/load-document-support.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../documents/load-document-support.ts')>();
+  return { ...original, loadDocumentSupport: vi.fn(original.loadDocumentSupport) };
 });
 
 const PAGE_BYTES = 8192;
@@ -18,10 +24,11 @@ function opener(
   reported: RockpoolError[],
   principal: string | null = null,
   databaseId: string | null = null,
+  schema = testSchema,
 ): OpenLocal {
   return createLocalOpener({
     name: 'test',
-    schema: testSchema,
+    schema,
     migrations: null,
     databaseId,
     principal,
@@ -259,6 +266,19 @@ it('a database can be opened again by the same worker after a part of the code c
     expect(again.database.connection.value('SELECT count(*) FROM account')).toBe(130);
     await again.close({ handsOver: false });
   }
+});
+
+it('a bundle without documents loads their code for a database to which a newer bundle has added one', async () => {
+  const disk = new SimulatedDisk();
+  const columns = { id: 'text not null', content: 'text' };
+  const documents = [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }];
+  const newer = buildSchema([testTable('page', columns, { merge: { ...DEFAULT_MERGE_RULES, documents } })]);
+  const older = buildSchema([testTable('page', { id: 'text not null' })]);
+  await (await opener(disk, [], null, null, newer)('writer', () => undefined)).close({ handsOver: false });
+  vi.mocked(loadDocumentSupport).mockClear();
+  const opened = await opener(disk, [], null, null, older)('writer', () => undefined);
+  expect(loadDocumentSupport).toHaveBeenCalled();
+  await opened.close({ handsOver: false });
 });
 
 it('damage that SQLite finds after a failure of the storage is reported as damage', async () => {

@@ -94,6 +94,12 @@ describe('the sync machine', () => {
     expect(after([{ type: 'message', message: delivery(4) }], sent.state).state.waitingSinceMs).toBeNull();
   });
 
+  it('pushes after the last decided changeset, even if an earlier connection sent it', () => {
+    const decided = after([...live, { type: 'message', message: delivery(7) }]);
+    expect(decided.effects).toContainEqual({ type: 'push', after: 7 });
+    expect(syncReport(decided.state, idle).sentUpTo).toBe(7);
+  });
+
   it('pushes nothing with a read-only token, and reports the reason while changes are pending', () => {
     const step = after([
       { type: 'start' },
