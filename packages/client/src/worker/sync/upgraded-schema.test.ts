@@ -13,6 +13,11 @@ import { openStored } from '../../../testing/worker/test-database.ts';
 
 const note = testTable('note', { id: 'text not null', text: 'text' });
 const withColour = testTable('note', { id: 'text not null', text: 'text', colour: 'text' });
+const withPage = testTable(
+  'note',
+  { id: 'text not null', text: 'text', colour: 'text', page: 'text' },
+  { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'page' }] } },
+);
 
 it('a device requests a full resync once its app has a newer schema, because the server may already have values of the new columns', async () => {
   const medium = memoryMedium();
@@ -44,11 +49,6 @@ it('a device counts a new column as unseen until the full resync has arrived, be
   await before.close();
 
   const tag = testTable('tag', { id: 'text not null', word: 'text' });
-  const withPage = testTable(
-    'note',
-    { id: 'text not null', text: 'text', colour: 'text', page: 'text' },
-    { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'page' }] } },
-  );
   const { database, close } = await openStored(medium, { schema: buildSchema([withPage, tag]) });
   const basesOf = (sql: string): unknown => {
     const { sequence } = database.write({ id: sql, statements: [{ sql, params: [] }] });
@@ -78,13 +78,20 @@ it('a delete also deletes values of a new column that have not arrived, even if 
   sync.applyDelivery(testDelivery({ to: 5, groups: [testGroup('insert', note, rows)] }));
   await before.close();
 
-  const { database, close } = await openStored(medium, { schema: buildSchema([withColour]) });
+  const { database, close } = await openStored(medium, { schema: buildSchema([withPage]) });
   const basesOf = (sql: string): unknown => {
     const { sequence } = database.write({ id: sql, statements: [{ sql, params: [] }] });
     return database.changelog.read(sequence as number)?.cellBases.map(({ columnId, base }) => [columnId, base]);
   };
   expect(basesOf("DELETE FROM note WHERE id = 'a'")).toEqual([]);
   expect(basesOf("UPDATE note SET colour = 'blue' WHERE id = 'b'")).toEqual([[columnIdOf('colour'), 0]]);
+  expect(basesOf("UPDATE note SET page = '{}' WHERE id = 'b'")).toEqual([[columnIdOf('page'), 0]]);
+  // The server does not know the new columns yet.
+  const narrow = testSync(database);
+  narrow.greet(testWelcome());
+  narrow.applyDelivery(
+    testDelivery({ from: 5, to: 6, groups: [testGroup('update', note, [{ id: 'b', text: 'y' }])] }),
+  );
   expect(basesOf("DELETE FROM note WHERE id = 'b'")).toEqual([]);
   await close();
 });
