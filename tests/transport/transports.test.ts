@@ -40,6 +40,7 @@ class Line {
   readonly frames: Uint8Array[] = [];
   readonly events: string[] = [];
   readonly errors: RockpoolError[] = [];
+  closesOnFrame = false;
 
   constructor({ server, transport }: Running) {
     this.connection = transport.connect(server.url, {
@@ -47,6 +48,7 @@ class Line {
       onFrame: (frame) => {
         this.frames.push(frame);
         this.events.push('frame');
+        if (this.closesOnFrame) this.connection.close();
       },
       onClosed: (error) => {
         this.errors.push(error);
@@ -175,6 +177,15 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
     end.socket.close(1001, '');
     await settled();
     expect(line.events).toEqual(['open']);
+  });
+
+  it('reports no frame after the one whose receiver closes the connection', async () => {
+    const { line, end } = await open();
+    line.closesOnFrame = true;
+    for (let index = 0; index < 10; index++) end.socket.send(frameOf(1_000, index));
+    await until(() => end.isDisconnected);
+    await settled();
+    expect(line.events).toEqual(['open', 'frame']);
   });
 
   it('opens nothing if it is closed before it opens', async () => {
