@@ -89,9 +89,7 @@ it('a delete also deletes values of a new column that have not arrived, even if 
   // The server does not know the new columns yet.
   const narrow = testSync(database);
   narrow.greet(testWelcome());
-  narrow.applyDelivery(
-    testDelivery({ from: 5, to: 6, groups: [testGroup('update', note, [{ id: 'b', text: 'y' }])] }),
-  );
+  narrow.applyDelivery(testDelivery({ from: 5, to: 6, groups: [testGroup('update', note, [{ id: 'b', text: 'y' }])] }));
   expect(basesOf("DELETE FROM note WHERE id = 'b'")).toEqual([]);
   await close();
 });
