@@ -1,8 +1,9 @@
-import { copyFileSync, statSync } from 'node:fs';
+import { copyFileSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildSchema, DEFAULT_DOCUMENT_RULE } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { FakeLogSync } from '../../testing/fake-log-sync.ts';
-import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { ENTRIES, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { PageSums } from '../sqlite/page-sums.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { pagesInLog } from '../sqlite/wal-frames.ts';
@@ -41,6 +42,31 @@ it('the SQLite store opens no database with an unfinished change of its files', 
   expect(() => store.open('a', events)).toThrow(expect.objectContaining({ code: 'database-unavailable' }) as Error);
   finishFileChange(folder, 'a', () => undefined);
   store.open('a', events).close();
+});
+
+it('the SQLite store reads a file that cannot have the schema only once, until the file changes', () => {
+  const folder = temporaryFolder();
+  const opened = new SqliteStore(folder, TEST_SCHEMA).open('a', events);
+  opened.file.sql.run(`INSERT INTO entries (id, amount, note) VALUES ('e', 1, 'low tide')`);
+  opened.close();
+  const path = databasePath(folder, 'a');
+  const documents = [{ ...DEFAULT_DOCUMENT_RULE, column: 'note' }];
+  const store = new SqliteStore(
+    folder,
+    buildSchema(TEST_TABLES.map((one) => (one === ENTRIES ? { ...one, merge: { ...one.merge, documents } } : one))),
+  );
+  const open = (): void => store.open('a', events).close();
+  const refused = expect.objectContaining({ code: 'schema-incompatible' }) as Error;
+  utimesSync(path, 1000, 1000);
+  expect(open).toThrow(refused);
+  const file = new SqliteFile(path);
+  file.exec('UPDATE entries SET note = NULL');
+  file.close();
+  // With the old time, the file looks unchanged.
+  utimesSync(path, 1000, 1000);
+  expect(open).toThrow(refused);
+  utimesSync(path, 2000, 2000);
+  open();
 });
 
 describe('the SQLite store: the log of a killed server', () => {

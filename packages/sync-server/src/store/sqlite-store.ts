@@ -44,6 +44,8 @@ export class SqliteStore implements Store {
   private readonly openLogSync: OpenLogSync;
   // Databases whose disk has failed: a later successful sync proves nothing about their logs.
   private readonly lost = new Set<string>();
+  // Why databases cannot have the schema. To find that out may take reading a whole column.
+  private readonly refused = new Map<string, { readonly stamp: string; readonly error: RockpoolError }>();
 
   constructor(
     dataDir: string,
@@ -90,9 +92,14 @@ export class SqliteStore implements Store {
   }
 
   private openFile(path: string, databaseId: string): DatabaseFile {
+    const known = this.refused.get(databaseId);
+    if (known !== undefined && known.stamp === stampOf(path)) throw known.error;
+    this.refused.delete(databaseId);
     try {
       return openDatabaseFile(path, this.schema, { databaseId });
     } catch (error) {
+      if (error instanceof RockpoolError && error.code === 'schema-incompatible')
+        this.refused.set(databaseId, { stamp: stampOf(path), error });
       throw sqliteDamage(error) ?? error;
     }
   }
@@ -130,4 +137,14 @@ export class SqliteStore implements Store {
 function writeAgain({ sql }: DatabaseFile): void {
   if (!sql.checkpoint())
     throw new RockpoolError('database-unavailable', { problem: 'another process is running a WAL checkpoint' });
+}
+
+/** Changes when the file or its write-ahead log is written or replaced. */
+function stampOf(path: string): string {
+  return JSON.stringify(
+    [path, `${path}-wal`].map((one) => {
+      const { ino, size, mtimeMs } = statSync(one, { throwIfNoEntry: false }) ?? {};
+      return [ino, size, mtimeMs];
+    }),
+  );
 }
