@@ -13,6 +13,7 @@ import { readRowValues } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import { toCell, type BackendRow, type BackendValue } from './column-value.ts';
 import { toDocumentCell } from './document-value.ts';
+import { InsertDefaults } from './insert-defaults.ts';
 import { ownSite } from '../database/own-site.ts';
 
 /**
@@ -33,6 +34,11 @@ export interface BackendTransaction {
   query(sql: string, ...parameters: readonly CellValue[]): (readonly CellValue[])[];
 }
 
+/** Stored values by column name. */
+type Defaults = ReadonlyMap<string, CellValue>;
+
+const NO_DEFAULTS: Defaults = new Map();
+
 interface Change {
   readonly table: StoredTable;
   readonly kind: ChangeKind;
@@ -50,9 +56,13 @@ export function collectChangeset(
   body: (transaction: BackendTransaction) => void,
 ): Uint8Array | null {
   const changes = new Map<string, Change>();
+  const defaults = new InsertDefaults();
   let isEnded = false;
-  const add = (change: Change): void => {
+  const written = (name: string): StoredTable => {
     if (isEnded) throw new RockpoolError('transaction-ended');
+    return tableOf(file, name);
+  };
+  const add = (change: Change): void => {
     const name = `${change.table.schema.id}:${keyToString(change.key)}`;
     if (changes.has(name))
       throw new RockpoolError('changeset-invalid', {
@@ -61,30 +71,37 @@ export function collectChangeset(
       });
     changes.set(name, change);
   };
-  const returned: unknown = body({
+  const transaction: BackendTransaction = {
     insert(name, row) {
-      const table = tableOf(file, name);
-      const key = keyOf(table, row);
-      const values = cellsOf(file, table, { ...row, ...defaultsOf(file, table, row) }, new Map());
+      const table = written(name);
+      const omitted = defaults.of(table, row);
+      const key = keyOf(table, row, omitted);
+      const values = cellsOf(file, table, row, new Map(), omitted);
       // An insert has every column, like a client's insert.
       add({ table, kind: 'insert', key, values: new Map(table.values.map(({ id }) => [id, values.get(id) ?? null])) });
     },
     update(name, keyRow, columns) {
-      const table = tableOf(file, name);
+      const table = written(name);
       const key = keyOf(table, keyRow);
       const stored = existing(file, table, key);
       const values = cellsOf(file, table, { ...keyRow, ...columns }, stored);
       add({ table, kind: 'update', key, values: asSent(table, stored, values) });
     },
     delete(name, keyRow) {
-      const table = tableOf(file, name);
+      const table = written(name);
       const key = keyOf(table, keyRow);
       existing(file, table, key);
       add({ table, kind: 'delete', key, values: new Map() });
     },
     query: (sql, ...parameters) => file.sql.all(sql, ...parameters),
-  });
-  isEnded = true;
+  };
+  let returned: unknown;
+  try {
+    returned = body(transaction);
+  } finally {
+    isEnded = true;
+    defaults.close();
+  }
   if (returned instanceof Promise) {
     // TypeScript accepts an async function as `body`. What it writes after an `await` would be lost.
     returned.catch(() => undefined);
@@ -101,40 +118,38 @@ function tableOf(file: DatabaseFile, name: string): StoredTable {
   return table;
 }
 
-function keyOf(table: StoredTable, row: BackendRow): CellValue[] {
-  return table.keys.map((column) =>
-    row[column.name] === undefined ? null : toCell(row[column.name] as BackendValue, column),
-  );
+function keyOf(table: StoredTable, row: BackendRow, defaults: Defaults = NO_DEFAULTS): CellValue[] {
+  return table.keys.map((column) => {
+    const value = row[column.name];
+    return value === undefined ? (defaults.get(column.name) ?? null) : toCell(value, column);
+  });
 }
 
-/** The cells of the non-key columns that `row` names. `stored` is the stored row, empty if the row is new. */
+/**
+ * The cells of the non-key columns that `row` or `defaults` names. `stored` is the stored row, empty if the row is new.
+ */
 function cellsOf(
   file: DatabaseFile,
   table: StoredTable,
   row: BackendRow,
   stored: ReadonlyMap<number, CellValue>,
+  defaults: Defaults = NO_DEFAULTS,
 ): Map<number, CellValue> {
   const names = new Set([...table.keys, ...table.values].map(({ name }) => name));
   for (const name of Object.keys(row))
     if (!names.has(name)) throw new RockpoolError('schema-unknown-column', { table: table.schema.name, column: name });
   const cellOf = (column: ColumnSchema): CellValue => {
-    const value = row[column.name] as BackendValue;
+    const omitted = defaults.get(column.name);
+    const value = omitted === undefined ? (row[column.name] as BackendValue) : omitted;
     const rule = table.documents.get(column.id);
-    return rule === undefined
-      ? toCell(value, column)
-      : toDocumentCell(value, stored.get(column.id) ?? null, column, rule, ownSite(file));
+    if (rule !== undefined) return toDocumentCell(value, stored.get(column.id) ?? null, column, rule, ownSite(file));
+    return omitted === undefined ? toCell(value, column) : omitted;
   };
   return new Map(
-    table.values.filter(({ name }) => row[name] !== undefined).map((column) => [column.id, cellOf(column)]),
+    table.values
+      .filter(({ name }) => row[name] !== undefined || defaults.has(name))
+      .map((column) => [column.id, cellOf(column)]),
   );
-}
-
-/** The defaults of the columns that an insert omits. An expression such as `unixepoch()` is evaluated now. */
-function defaultsOf(file: DatabaseFile, table: StoredTable, row: BackendRow): BackendRow {
-  const omitted = table.values.filter(({ name, defaultSql }) => defaultSql !== null && row[name] === undefined);
-  if (omitted.length === 0) return {};
-  const values = file.sql.get(`SELECT ${omitted.map(({ defaultSql }) => `(${defaultSql})`).join(', ')}`) ?? [];
-  return Object.fromEntries(omitted.map(({ name }, i) => [name, values[i] ?? null]));
 }
 
 function existing(file: DatabaseFile, table: StoredTable, key: readonly CellValue[]): ReadonlyMap<number, CellValue> {
