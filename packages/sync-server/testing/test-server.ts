@@ -97,10 +97,15 @@ export class TestServer {
     if (!this.events.some((logged) => logged.event === event)) await once(this.lines, `logged ${event}`);
   }
 
-  /** Reads the database file while the server runs, like a backend would; with PostgreSQL the server's working copy. */
-  query(sql: string, databaseId: string = DATABASE): readonly (readonly CellValue[])[] {
+  /** The path of the database file; with PostgreSQL of the server's working copy. */
+  pathOf(databaseId: string = DATABASE): string {
     const copy = join(this.dataDir, 'working-copies', databaseFileName(databaseId));
-    const file = new SqliteFile(existsSync(copy) ? copy : databasePath(this.dataDir, databaseId), { readOnly: true });
+    return existsSync(copy) ? copy : databasePath(this.dataDir, databaseId);
+  }
+
+  /** Reads the database file while the server runs, like a backend would. */
+  query(sql: string, databaseId: string = DATABASE): readonly (readonly CellValue[])[] {
+    const file = new SqliteFile(this.pathOf(databaseId), { readOnly: true });
     try {
       return file.all(sql);
     } finally {

@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Server } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { encodeSchema } from '@rockpool/shared';
@@ -151,6 +153,18 @@ describe('the command rockpool-server', () => {
     expect(await statusOf(`${own.adminUrl?.replace('/admin', '')}/health`)).toBe(404);
     await own.stop();
     await expect(fetch(own.adminUrl as string)).rejects.toThrow();
+  });
+
+  it('lets a request to an admin address of its own take any time, for example a large import', async () => {
+    const servers: Server[] = [];
+    const onRequest = (message: unknown): void => void servers.push((message as { readonly server: Server }).server);
+    subscribe('http.server.request.start', onRequest);
+    const flags = ['--admin-token-file', 'TOKEN', '--admin-address', '127.0.0.1:0'];
+    const own = await serve({ ...config(...flags), log: () => undefined } as never);
+    expect(await statusOf(`${own.adminUrl}/api/databases`)).toBe(200);
+    unsubscribe('http.server.request.start', onRequest);
+    expect(servers.map(({ requestTimeout }) => requestTimeout)).toEqual([0]);
+    await own.stop();
   });
 
   it('releases its data directory and its main port if it cannot listen on another address', async () => {

@@ -10,6 +10,7 @@ import { insert } from '../../testing/changeset.ts';
 import { deliveredRows } from '../../testing/delivered-rows.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { DATABASE, type TestServer } from '../../testing/test-server.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { beginFileChange } from '../store/file-change.ts';
@@ -285,6 +286,21 @@ describe('deleting a database', () => {
     expect(await server.sync.members.invitations(DATABASE)).toEqual([]);
     expect(await refusal(ann.site)).toMatchObject({ code: 'database-mismatch' });
     expect(await keysIn()).toEqual([]);
+  });
+
+  it('removes its snapshot', async () => {
+    const snapshots = (): string[] =>
+      readdirSync(join(server.dataDir, 'snapshots'), { encoding: 'utf8', recursive: true }).filter((name) =>
+        name.includes(`db-${DATABASE}.`),
+      );
+    const ann = await server.open();
+    await ann.commit([insert('accounts', 'a', { name: 'a' })]);
+    const token = await server.token();
+    const downloaded = await server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, { token });
+    expect([downloaded.status, snapshots()]).toEqual([200, [expect.any(String)]]);
+    await downloaded.arrayBuffer();
+    await admin('DELETE', `/databases/${DATABASE}?confirm=${DATABASE}`);
+    expect(snapshots()).toEqual([]);
   });
 
   it('also deletes a drained one, and clients can create a new one with its id', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { FIRST_PREVIOUS_HASH, RockpoolError } from '@rockpool/shared';
 import { encodeDocumentCell } from '@rockpool/shared/document';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DocumentPool } from '../documents/document-pool.ts';
 import { RETENTION } from '../log/retention.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
@@ -11,6 +11,7 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { insert, toChangeset, withAges, type Change } from '../../testing/changeset.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import type { WaitingPush } from './admit-pushes.ts';
+import { FailedChangesets } from './failed-changesets.ts';
 import { PushQueue } from './push-queue.ts';
 import { QUOTAS, UNLIMITED_ROOM } from './quotas.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
@@ -88,6 +89,20 @@ describe('the push queue', () => {
     await Promise.all(Array.from({ length: 20 }, (_, i) => settled(pushOf(i + 1))));
     expect(commits.map(({ size }) => size)).toEqual([20]);
     expect(storedBeside()).toBe(20n);
+  });
+
+  it('commits at most 4 MiB in one transaction', async () => {
+    const megabyte = 'x'.repeat(1_000_000);
+    await Promise.all([1, 2, 3, 4, 5].map((site) => settled(pushOf(site, megabyte))));
+    expect(commits.map(({ size }) => size)).toEqual([4, 1]);
+  });
+
+  it('stores the confirmation of a session before the site counts as settled', async () => {
+    const waiting = pushOf(1);
+    await settled(waiting);
+    queue.confirm({ site: waiting.site, cursor: 1, lastAckedSequence: 1 });
+    expect(queue.settle(waiting.site)).toBeNull();
+    expect(file.sites.get(waiting.site)).toMatchObject({ confirmedCursor: 1, confirmedSequence: 1 });
   });
 
   it('sends nothing before the commit is done', async () => {
@@ -178,6 +193,29 @@ describe.each([
       [2n, 'changeset-failed'],
       [3n, null],
     ]);
+  });
+
+  it('keeps no rejected changeset in memory once its outcome is stored', async () => {
+    const failed = vi.spyOn(FailedChangesets.prototype, 'failed');
+    onTestFinished(() => failed.mockRestore());
+    const store = durableInFile(file);
+    const failing = queueOver({
+      ...store,
+      commit: (body) =>
+        store.commit(() => {
+          const result = body();
+          if (file.sql.get(`SELECT 1 FROM accounts`) !== undefined)
+            throw new RockpoolError('database-unavailable', { problem: 'PostgreSQL', systemCode: '54000' });
+          return result;
+        }),
+    });
+    const remembered: number[] = [];
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await new Promise((resolve) => failing.push(pushOf(1), resolve));
+      remembered.push((failed.mock.contexts[0] as FailedChangesets | undefined)?.toReject.size ?? NaN);
+    }
+    expect(failed.mock.results.map(({ value }) => value as boolean)).toEqual([false, false, true]);
+    expect(remembered).toEqual([0, 0, 0]);
   });
 
   it('never rejects a changeset because the store is unavailable', async () => {

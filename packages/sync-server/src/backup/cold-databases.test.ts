@@ -14,6 +14,7 @@ import { runDoctor } from '../cli/doctor.ts';
 import { runRestoreCommand } from '../cli/restore.ts';
 import { databasePath } from '../store/data-directory.ts';
 import { beginFileChange, finishFileChange, type FileChange } from '../store/file-change.ts';
+import { markPath } from '../store/file-damage.ts';
 import { readUnloadedMark, type UnloadedMark } from '../store/unloaded-mark.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
 import type { BackupRules } from './backup-rules.ts';
@@ -267,6 +268,32 @@ async function beginLateFetch(isHeld: () => boolean = () => false): Promise<{ re
     },
   };
 }
+
+it('a damaged database is not unloaded', async () => {
+  const server = await start();
+  await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
+  await copied(server);
+  await server.stop();
+  writeFileSync(markPath(path()), '');
+  const events: string[] = [];
+  const cold = new ColdDatabases({
+    ...{ dataDir: at('data'), destination: new FolderDestination(at('copies')), unloadAfterMs: 1 },
+    owns: () => true,
+    isInUse: () => false,
+    hold: () => Promise.resolve(),
+    isHeld: () => false,
+    isHeldBy: () => true,
+    release: () => undefined,
+    log: (event) => void events.push(event),
+    now: () => Date.now() + 1_000,
+  });
+  onTestFinished(() => cold.close());
+  await cold.pass();
+  expect([existsSync(path()), events]).toEqual([true, []]);
+  rmSync(markPath(path()));
+  await cold.pass();
+  expect([existsSync(path()), events]).toEqual([false, ['database-unloaded']]);
+});
 
 it('a server that stops does not finish the unloading of a database', async () => {
   const server = await start();

@@ -130,4 +130,7 @@ it('maintenance deletes a deleted database after the retention, unless it was cr
   // Its first copy is not complete yet.
   const beginning = [base(1), base(6, 2), deleted];
   expect(expiredKeys(readCopies(beginning), 9 * HOUR_MS)).toEqual([]);
+  // After the clock was set back, a database is deleted at the time of its last copy.
+  const atOnce = [base(4), deleted];
+  expect(expiredKeys(readCopies(atOnce), 9 * HOUR_MS)).toEqual(atOnce.map(({ key }) => key));
 });

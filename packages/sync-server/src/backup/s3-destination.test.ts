@@ -37,6 +37,26 @@ it('a response that is not a complete listing does not count as an empty bucket'
     });
 });
 
+it('a missing bucket does not count as a missing object', async () => {
+  const missing = (code: string): Promise<S3Destination> =>
+    served((response) => void response.writeHead(404).end(`<Error><Code>${code}</Code></Error>`));
+  expect(await (await missing('NoSuchKey')).get('a')).toBeNull();
+  await expect((await missing('NoSuchBucket')).get('a')).rejects.toMatchObject({
+    code: 'backup-unavailable',
+    fields: { operation: 'get', status: 404 },
+  });
+});
+
+it('objects that the storage could not delete do not count as deleted', async () => {
+  const result = (content: string): Promise<S3Destination> => answering(`<DeleteResult>${content}</DeleteResult>`);
+  await (await result('')).delete(['a']);
+  const failed = await result('<Error><Key>a</Key><Code>AccessDenied</Code></Error>');
+  await expect(failed.delete(['a'])).rejects.toMatchObject({
+    code: 'backup-unavailable',
+    fields: { operation: 'delete' },
+  });
+});
+
 /** Collects garbage in a separate turn of the event loop: a WeakRef keeps its target alive for the rest of a turn. */
 async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc');

@@ -5,6 +5,7 @@ import {
   FIRST_LOG_HASH,
   PROTOCOL_VERSION,
   RockpoolError,
+  type Hello,
   type ServerMessage,
 } from '@rockpool/shared';
 import { InProcessBus } from '../bus/in-process-bus.ts';
@@ -38,10 +39,14 @@ afterEach(() => {
 function open(): LiveDatabase {
   return new LiveDatabase(openDatabaseFile(join(folder, 'a.sqlite'), TEST_SCHEMA), {
     onFailure: (error) => expect.unreachable(String(error)),
+    offersSnapshot: () => true,
   });
 }
 
-function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage[] } {
+function connect(
+  site: TestSite,
+  { principal = 'a', snapshot = 'refused' }: { principal?: string; snapshot?: Hello['snapshot'] } = {},
+): { subscriber: Subscriber; heard: ServerMessage[] } {
   const heard: ServerMessage[] = [];
   const subscriber: Subscriber = {
     site: Buffer.from(site.siteId).toString('hex'),
@@ -67,9 +72,9 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
       decidedHash: hashes[lastAckedSequence] as Uint8Array,
       lastSequence: changelog.length,
       fullResync: false,
-      snapshot: 'refused',
+      snapshot,
     },
-    { principal: { id: 'a' }, canWrite: true, rows: 'everything', nowMs: NOW_MS },
+    { principal: { id: principal }, canWrite: true, rows: 'everything', nowMs: NOW_MS },
   );
   return { subscriber, heard };
 }
@@ -91,6 +96,36 @@ it('a live database decides the pushes of a site before it welcomes the site aga
   );
   const { heard } = connect(Object.assign(new TestSite(), { siteId: site.siteId }));
   expect(heard[0]).toMatchObject({ type: 'welcome', watermark: 1, lastAckedSequence: 1, decidedHash: site.hashes[1] });
+});
+
+it('a live database is not idle while a session gets no deliveries: one that downloads a snapshot, or uses the site of another', () => {
+  const site = new TestSite();
+  const { subscriber: author } = connect(site);
+  live.push(
+    author,
+    {
+      type: 'push',
+      previousHash: site.hashes[0] as Uint8Array,
+      olderEpochUpTo: 0,
+      changesets: withAges([site.write([insert('accounts', 'x', { name: 'Cash' })])], site.nowMs()),
+    },
+    { principal: 'a', receivedMs: NOW_MS },
+    () => undefined,
+  );
+  live.settle();
+  live.leave(author);
+  expect(live.isIdle).toBe(true);
+  const sessions = [
+    () => connect(new TestSite(), { snapshot: 'accepted' }),
+    () => connect(new TestSite(site.siteId), { principal: 'eve' }),
+  ];
+  for (const begin of sessions) {
+    const { subscriber, heard } = begin();
+    expect(heard.map(({ type }) => type)).toEqual(['welcome']);
+    expect(live.isIdle).toBe(false);
+    live.leave(subscriber);
+    expect(live.isIdle).toBe(true);
+  }
 });
 
 it('a live database keeps the entry of a newer session when the older session of the site ends', () => {

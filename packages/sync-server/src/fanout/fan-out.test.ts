@@ -1,4 +1,4 @@
-import { decodeServerMessage, type ChangeGroup, type RockpoolError } from '@rockpool/shared';
+import { decodeServerMessage, type ChangeGroup, type RockpoolError, type ServerMessage } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { DirectSession } from '../../testing/direct-session.ts';
 import { insert } from '../../testing/changeset.ts';
@@ -13,16 +13,16 @@ import type { Subscription } from './subscription.ts';
 
 const NOW_MS = 1_763_683_200_000;
 
-it('fan-out does not send a prepared delivery to a session that has moved on', () => {
+it('fan-out does not send a prepared delivery to a session that has moved on, or has received outcomes since', () => {
   const file = openDatabaseFile(':memory:', TEST_SCHEMA);
   const live = new LiveDatabase(file, { onFailure: () => undefined });
   const author = new DirectSession(live, new Replica(), NOW_MS);
-  const sent: { readonly name: string; readonly bytes: number }[] = [];
+  const sent: { readonly name: string; readonly message: ServerMessage }[] = [];
   const subscribe = (name: string): Subscription => ({
     subscriber: {
       site: name.repeat(32),
       hasEnded: false,
-      send: (...messages) => sent.push({ name, bytes: messages.length }),
+      send: (message) => sent.push({ name, message: decodeServerMessage(message) }),
       fail: (error: RockpoolError) => {
         throw error;
       },
@@ -35,11 +35,11 @@ it('fan-out does not send a prepared delivery to a session that has moved on', (
     lastAckedSequence: 0,
     ownFrom: 0,
   });
-  const [behind, moved] = [subscribe('b'), subscribe('c')];
+  const [behind, moved, acknowledged] = [subscribe('b'), subscribe('c'), subscribe('d')];
   const fanOut = new FanOut({
     file,
     deliveries: new Deliveries(file, 1_000_000),
-    subscribed: () => [behind, moved],
+    subscribed: () => [behind, moved, acknowledged],
     onFailure: (_, error) => {
       throw error;
     },
@@ -49,9 +49,52 @@ it('fan-out does not send a prepared delivery to a session that has moved on', (
   live.settle();
   const prepared = fanOut.prepare(new Set());
   moved.cursor = file.log.watermark;
+  acknowledged.lastAckedSequence = 7;
   fanOut.publish(new Set(), prepared);
-  expect(sent.map(({ name }) => name)).toEqual(['b']);
+  expect(sent).toMatchObject([
+    { name: 'b', message: { from: 0, to: 1, lastAckedSequence: 0 } },
+    { name: 'd', message: { from: 0, to: 1, lastAckedSequence: 7 } },
+  ]);
   expect([behind.cursor, moved.cursor]).toEqual([1, 1]);
+  file.sql.close();
+});
+
+it('fan-out reports a session whose delivery fails, and delivers to the others', () => {
+  const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const live = new LiveDatabase(file, { onFailure: () => undefined });
+  const author = new DirectSession(live, new Replica(), NOW_MS);
+  const events: string[] = [];
+  const subscribe = (name: string, send: () => void): Subscription => ({
+    subscriber: {
+      site: name.repeat(32),
+      hasEnded: false,
+      send,
+      fail: (error: RockpoolError) => {
+        throw error;
+      },
+    },
+    filter: EVERYTHING,
+    principal: name,
+    logEpoch: file.logEpoch.id,
+    siteNumber: null,
+    cursor: 0,
+    lastAckedSequence: 0,
+    ownFrom: 0,
+  });
+  const failing = subscribe('b', () => {
+    throw new Error('not sent');
+  });
+  const fanOut = new FanOut({
+    file,
+    deliveries: new Deliveries(file, 1_000_000),
+    subscribed: () => [failing, subscribe('c', () => void events.push('c gets a delivery'))],
+    onFailure: ({ site }, error) => events.push(`${site.slice(0, 1)} ${String(error)}`),
+  });
+  author.replica.write([insert('notes', 'n', { reads: 0n })]);
+  author.push(1, 1, NOW_MS);
+  live.settle();
+  fanOut.publish(new Set());
+  expect(events).toEqual(['b Error: not sent', 'c gets a delivery']);
   file.sql.close();
 });
 

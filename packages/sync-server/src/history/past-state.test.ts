@@ -9,7 +9,6 @@ import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import type { Role } from '../auth/role.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
-import { databasePath } from '../store/data-directory.ts';
 import { PastStates } from './past-states.ts';
 import { TEST_TABLES } from '../../testing/test-schema.ts';
 
@@ -201,7 +200,7 @@ describe('a past state', () => {
   it('that waits for others is refused while the server stops', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
     const pastStates = new PastStates(temporaryFolder());
-    const path = databasePath(tested.server.dataDir, 'household');
+    const path = tested.server.pathOf();
     const build = (): Promise<unknown> =>
       pastStates.build('household', path, { watermark: 1 }, nowMs).catch((error: unknown) => error);
     const builds = [build(), build()];

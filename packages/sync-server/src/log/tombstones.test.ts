@@ -2,11 +2,16 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_DOCUMENT_RULE, type Delivery, type Welcome } from '@rockpool/shared';
 import { createDocument, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
 import { insert, remove, update } from '../../testing/changeset.ts';
+import { DirectSession } from '../../testing/direct-session.ts';
+import { Replica } from '../../testing/replica.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 import { deliveredRows } from '../../testing/delivered-rows.ts';
+import { LiveDatabase } from '../database/live-database.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { durableInFile } from '../store/durability.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 let nowMs = 0;
@@ -62,6 +67,24 @@ describe('tombstones', () => {
     nowMs += 1;
     await a.commit([insert('labels', ['a', 2n], {})]);
     expect(tombstones()).toEqual([3]);
+  });
+
+  it('are kept if the commit that prunes them is rolled back', () => {
+    const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+    const live = new LiveDatabase(file, { onFailure: () => undefined });
+    const author = new DirectSession(live, new Replica(), 0);
+    for (const change of [insert('notes', 'n', { reads: 0n }), remove('notes', 'n')]) author.replica.write([change]);
+    author.push(1, 2, 0);
+    live.settle();
+    const failing = (): unknown =>
+      durableInFile(file).commit(() => {
+        file.tombstones.prune(DAY_MS, 2, 2 * DAY_MS);
+        expect(file.tombstones.tombstoneHorizon).toBe(2);
+        throw new Error('changed my mind');
+      });
+    expect(failing).toThrow('changed my mind');
+    expect(file.tombstones.tombstoneHorizon).toBe(0);
+    file.sql.close();
   });
 
   it('are pruned in parts if many rows were deleted', async () => {

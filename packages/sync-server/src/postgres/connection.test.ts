@@ -62,3 +62,16 @@ it('instances register and find each other soon after a connection has fallen si
   expect([...(await instances.urls())]).toEqual([['a', 'http://a']]);
   await patient.close();
 });
+
+it('an instance that registers removes the entries of instances that have not registered for a day', async () => {
+  await connections.query(`CREATE SCHEMA ${NAMESPACE}; ${INSTANCE_TABLE_SQL}`);
+  const instances = new PostgresInstances(connections, () => Promise.resolve());
+  for (const hours of [23, 25]) {
+    await instances.enter(`${hours}`, `http://${hours}`);
+    await connections.query(
+      `UPDATE ${NAMESPACE}.rockpool_instance SET entered_at = entered_at - interval '${hours} hours' WHERE id = '${hours}'`,
+    );
+  }
+  await instances.enter('new', 'http://new');
+  expect([...(await instances.urls()).keys()].sort()).toEqual(['23', 'new']);
+});

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { encodeMessage, MAX_FRAME_BYTES, MAX_HELLO_BYTES, messageToFrames, SILENCE_LIMIT_MS } from '@rockpool/shared';
 import { clientMessage } from '@rockpool/shared/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { atLevel } from '../../../../tests/kit/level.ts';
 import { insert } from '../../testing/changeset.ts';
@@ -143,6 +143,32 @@ describe('a WebSocket', () => {
     expect(await crumbs.closes()).toMatchObject({ code: 1008 });
     expect(await metrics()).toContain('rockpool_sockets_cut_total{reason="frame-too-large"} 2');
     await expectServerServes();
+  });
+
+  it('whose client does not answer the closing handshake is disconnected after 5 s', async () => {
+    const { socketForAbuse: socket } = await tested.server.connect();
+    const raw = rawSocketOf(socket).removeAllListeners('data');
+    const received: Buffer[] = [];
+    const closing = new Promise<void>((resolve) => {
+      raw.on('data', (bytes: Buffer) => {
+        received.push(bytes);
+        // The code of a closing frame
+        if (Buffer.concat(received).includes(0b1000_1000)) resolve();
+      });
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      socket.send(Uint8Array.of(255));
+      await closing;
+      const closed = new Promise((resolve) => void raw.once('close', () => resolve('closed')));
+      const timers = vi.getTimerCount();
+      vi.advanceTimersByTime(5_000);
+      expect(vi.getTimerCount()).toBeLessThan(timers);
+      expect(await closed).toBe('closed');
+    } finally {
+      vi.useRealTimers();
+      raw.destroy();
+    }
   });
 
   it('cannot negotiate compression, so no small frame becomes large', async () => {

@@ -1,16 +1,30 @@
 import { encodeSchema, FIRST_LOG_HASH, PROTOCOL_VERSION, RockpoolError, type Hello } from '@rockpool/shared';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { until } from '../../../../tests/kit/until.ts';
 import { insert, withAges } from '../../testing/changeset.ts';
 import { TestSite } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { UNLIMITED_ROOM } from '../admission/quotas.ts';
+import { DatabaseHost } from '../database/database-host.ts';
 import type { SessionDatabase } from '../database/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { damagedError } from '../store/file-damage.ts';
+import { KnownSchemas } from '../store/known-schemas.ts';
+import { sqliteDatabases } from '../store/open-stores.ts';
+import { DatabaseOwner } from './database-owner.ts';
 import { DatabaseThread } from './database-thread.ts';
+import { Outbox } from './outbox.ts';
+import type { FromOwner } from './thread-messages.ts';
 
 const DATABASE = 'household';
+
+const helloOf = (site: TestSite): Hello => ({
+  ...{ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: DATABASE, databaseIdentity: null },
+  ...{ schemaHash: TEST_SCHEMA.hash, siteId: site.siteId, logEpoch: null, cursor: 0, cursorHash: FIRST_LOG_HASH },
+  ...{ lastAckedSequence: 0, decidedHash: site.hashes[0] as Uint8Array, lastSequence: 0 },
+  ...{ fullResync: false, snapshot: 'refused' },
+});
 
 const startThread = (script?: URL): DatabaseThread =>
   new DatabaseThread(
@@ -55,14 +69,13 @@ async function join(isRevoked: boolean = false): Promise<TestSession> {
     send: () => undefined,
     fail: resolve,
   };
-  const hello: Hello = {
-    ...{ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: DATABASE, databaseIdentity: null },
-    ...{ schemaHash: TEST_SCHEMA.hash, siteId: site.siteId, logEpoch: null, cursor: 0, cursorHash: FIRST_LOG_HASH },
-    ...{ lastAckedSequence: 0, decidedHash: site.hashes[0] as Uint8Array, lastSequence: 0 },
-    ...{ fullResync: false, snapshot: 'refused' },
-  };
   const nowMs = Date.now();
-  await database.join(subscriber, hello, { principal: { id: 'ann' }, canWrite: true, rows: 'everything', nowMs });
+  await database.join(subscriber, helloOf(site), {
+    principal: { id: 'ann' },
+    canWrite: true,
+    rows: 'everything',
+    nowMs,
+  });
   const refusals: (RockpoolError | null)[] = [];
   const changesets = withAges([site.write([insert('accounts', 'x', { name: 'x' })])], nowMs);
   return {
@@ -95,10 +108,56 @@ it('the delay of a thread that is stuck grows, even though it reports nothing', 
   expect(stuck.loopDelaySeconds).toBe(0);
 });
 
+it('a thread that ends while it closes a database has closed it', async () => {
+  const script = `
+    import { parentPort } from 'node:worker_threads';
+    parentPort.postMessage([{ kind: 'started' }]);
+    parentPort.once('message', () => process.exit());`;
+  const ending = startThread(new URL(`data:text/javascript,${encodeURIComponent(script)}`));
+  await ending.ready();
+  await ending.hold(DATABASE, new RockpoolError('database-unavailable'));
+  expect(ending.isRunning).toBe(false);
+  await ending.close();
+});
+
 /** Ends the sessions of the database on the owning thread, which ignores the messages of these sessions afterwards. */
 function takeOffline(): void {
   thread.tell({ kind: 'take-offline', databaseId: DATABASE, error: damagedError('page-checksum').toData() });
 }
+
+it('the owner of a database sends nothing to a client that leaves while it joins', async () => {
+  const dataDir = temporaryFolder();
+  const schemas = new KnownSchemas();
+  const stores = sqliteDatabases(dataDir, TEST_SCHEMA, schemas);
+  const host = new DatabaseHost({
+    ...{ dataDir, schemaHash: TEST_SCHEMA.hash, schemas, rules: {}, documentThreads: 1 },
+    ...{ store: stores.store, bus: null },
+    roomOf: () => UNLIMITED_ROOM,
+    log: () => undefined,
+    onFollowed: () => undefined,
+    owns: () => true,
+  });
+  onTestFinished(async () => {
+    await host.close();
+    await stores.close();
+  });
+  const sent: string[] = [];
+  const joined = Promise.withResolvers<void>();
+  const outbox = new Outbox<FromOwner>((messages) => {
+    for (const { kind } of messages) sent.push(kind);
+    if (sent.includes('joined')) joined.resolve();
+  });
+  const owner = new DatabaseOwner(host, outbox);
+  const site = new TestSite();
+  owner.receive({
+    ...{ kind: 'join', session: 1, databaseId: DATABASE, site: Buffer.from(site.siteId).toString('hex') },
+    hello: helloOf(site),
+    access: { principal: { id: 'ann' }, canWrite: true, nowMs: Date.now() },
+  });
+  owner.receive({ kind: 'leave', session: 1, isRevoked: false });
+  await joined.promise;
+  expect(sent).toEqual(['joined']);
+});
 
 it('a database thread refuses the pushes of a session that fails before they arrive', async () => {
   const session = await join();

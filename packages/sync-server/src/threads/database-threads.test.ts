@@ -153,12 +153,20 @@ it('a server with threads enforces the limits of tenants', async () => {
   server = await TestServer.start(folder, { threads: THREADS });
   await (await server.open(undefined, { databaseId: HERE })).commit([insert('accounts', 'x', { name: 'x' })]);
   await server.stop();
+  workers.length = 0;
   server = await TestServer.start(folder, { threads: THREADS, quotas: { maxTenantBytes: 1 } });
   await server.sync.ready();
   const writer = await server.open(undefined, { databaseId: HERE });
   writer.site.write([insert('accounts', 'y', { name: 'y' })]);
   writer.push();
   expect(await writer.failure()).toMatchObject({ code: 'quota-exceeded', fields: { quota: 'tenant-bytes' } });
+  await threadOf(HERE).terminate();
+  await server.logged('thread-ended');
+  while (workers.filter(({ threadId }) => threadId > 0).length < THREADS)
+    await new Promise((resolve) => process.once('worker', resolve));
+  const again = await server.open(writer.site, { databaseId: HERE });
+  again.push();
+  expect(await again.failure()).toMatchObject({ code: 'quota-exceeded', fields: { quota: 'tenant-bytes' } });
 });
 
 describe('a server with more than one thread', () => {

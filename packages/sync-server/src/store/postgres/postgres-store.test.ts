@@ -168,6 +168,23 @@ describe('several instances on PostgreSQL', () => {
     expect(namesAt(b)).toEqual(['announced', 'not announced']);
   });
 
+  it('keep the last 2,000 commits for each other', async () => {
+    const a = await start();
+    await add(a, 'first');
+    const heads = async (): Promise<number[]> =>
+      (await postgres.server.query(name, 'SELECT head FROM rockpool.rockpool_commit ORDER BY head')).map(([head]) =>
+        Number(head),
+      );
+    const last = (await heads()).at(-1) as number;
+    await postgres.server.query(
+      name,
+      `INSERT INTO rockpool.rockpool_commit (database_id, head, commit_id, changeset)
+         SELECT 'household', ${last} - before, 'x', '' FROM unnest(ARRAY[1998, 1999, 2000]) AS before`,
+    );
+    await add(a, 'second');
+    expect((await heads()).filter((head) => head < 0)).toEqual([last - 1998]);
+  });
+
   it('decide one after the other even if a different isolation level is the default', async () => {
     await postgres.server.query(name, `ALTER DATABASE ${name} SET default_transaction_isolation = 'repeatable read'`);
     const all = [await start(), await start()];
