@@ -17,10 +17,10 @@ import { createTabWorker, type TabWorker } from './tab/tab-worker.ts';
 import type { WorkerConnection } from './tab/worker-connection.ts';
 
 /**
- * A stuck worker must not prevent a page from closing its client. The worker waits as long for the writes under way
- * (Membership.close), and a hand-over between tabs takes 3 s at most.
+ * A stuck worker must not prevent a page from closing its client. The worker waits up to ten seconds for the writes
+ * under way (Membership.close), and then up to 3 s for the hand-over to another tab.
  */
-const CLOSE_DEADLINE_MS = 10_000;
+const CLOSE_DEADLINE_MS = 13_000;
 
 /** A reachable server responds well within this time, unless it has to build the snapshot first. */
 const FIRST_SYNC_WITHIN_MS = 3_000;

@@ -199,8 +199,9 @@ export interface Client {
    */
   branch(name: string): Promise<Branch>;
   /**
-   * Opens a branch that this or another tab created. Rejects with `branch-missing`, and with `branch-ended` if the
-   * branch was merged by a tab that could not remove it afterwards.
+   * Opens a branch that this or another tab created. Rejects with `branch-missing`, also if its creation was
+   * interrupted, and then removes what is left of it; and with `branch-ended` if the branch was merged by a tab that
+   * could not remove it afterwards.
    */
   openBranch(name: string): Promise<Branch>;
   /** Lists the branches of this database, by name. */
@@ -240,7 +241,8 @@ export interface Client {
 
   /**
    * Waits up to ten seconds for the writes that have already been requested, then releases every lock, channel and
-   * worker. Later calls reject with `client-closed`, and so does a write that takes longer, whose outcome is unknown.
+   * worker, which takes up to three seconds more. Later calls reject with `client-closed`, and so does a write that
+   * takes longer, whose outcome is unknown.
    */
   close(): Promise<void>;
 }

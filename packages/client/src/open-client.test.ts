@@ -117,13 +117,13 @@ it('a closed client starts no worker for a late report', async () => {
   expect(workers.problems).toEqual([]);
 });
 
-it('a client that closes waits for its worker, which may write, and ends it after ten seconds', async () => {
+it('a client that closes waits for its worker, which may write and hand over, and ends it after 13 seconds', async () => {
   const workers = new Workers();
   const client = await workers.open('memory');
   workers.closed = () => new Promise(() => undefined);
   vi.useFakeTimers();
   const closed = client.close();
-  await vi.advanceTimersByTimeAsync(9_999);
+  await vi.advanceTimersByTimeAsync(12_999);
   expect(workers.ended).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
   expect(workers.ended.map(({ code }) => code)).toEqual(['client-closed']);

@@ -1,7 +1,7 @@
 import type { SqliteFile } from '#sync-server/sqlite/sqlite-file.ts';
 import { decide, isThere, type Decision, type OpenRow, type Withdrawn } from './decide.ts';
 import { authorOf } from './author.ts';
-import type { RecordedWrite, RecordedWrites } from './recorded-writes.ts';
+import type { RecordedWrite, RecordedWrites, RowWrite } from './recorded-writes.ts';
 import { NOTHING_NULLED, type Entry, type Row, type Version } from './row-rules.ts';
 import { RowStates } from './row-states.ts';
 import {
@@ -71,7 +71,7 @@ export class Oracle {
   private readonly history: Batch[] = [];
   /** The ids in the conflict log. */
   private entries = new Set<string>();
-  /** Rejected changesets that were judged. */
+  /** The rejected changesets up to the last judged commit. */
   private rejected = new Set<string>();
   /** The watermarks of transactions that have taken effect, by their first write. */
   private effective = new Map<object, number>();
@@ -102,6 +102,7 @@ export class Oracle {
     if (last === undefined) return;
     const marks = marksOf(texts);
     const rejected = newRejections(sql, this.rejected);
+    for (const { site, sequence } of rejected) this.rejected.add(`${site} ${sequence}`);
     const unexplained = new Map(rejected.map((one) => [`${one.site} ${one.sequence}`, one]));
     const findings: Findings = { entries: [], withdrawn: [], open: new Map(), isBlind: false };
     // A changeset may have been admitted before the log epoch began.
@@ -115,7 +116,6 @@ export class Oracle {
     }
     for (const { site, sequence, code } of findings.isBlind || findings.open.size > 0 ? [] : unexplained.values())
       this.options.onFault(`changeset ${sequence} of ${site} was rejected with ${code}, but does not break that rule`);
-    for (const { site, sequence } of rejected) this.rejected.add(`${site} ${sequence}`);
     this.compareRows(texts, last.watermark, findings);
     this.adoptTombstones(sql, from, last.watermark, findings);
     this.compareEntries(sql, from, findings);
@@ -247,10 +247,26 @@ export class Oracle {
           return problems.has(code as never) || open.size > 0;
         });
       if (!isExplained) continue;
-      const isOpen = code === 'document-gap' || candidates.length === 0;
+      const isOpen =
+        candidates.length === 0 || (code === 'document-gap' && !this.dependsOnRejected(site, sequence, candidates));
       this.options.count(isOpen ? 'oracle: rejection not judged' : 'oracle: rejection judged');
       unexplained.delete(name);
     }
+  }
+
+  /** Whether an earlier changeset of the site that changes the same document was rejected. */
+  private dependsOnRejected(site: string, sequence: number, candidates: readonly RecordedWrite[]): boolean {
+    const edited = new Set(candidates.flatMap(({ rows }) => rows.map(documentOf)));
+    edited.delete(null);
+    return [...this.rejected].some((name) => {
+      const [from, before] = name.split(' ') as [string, string];
+      if (from !== site || Number(before) >= sequence) return false;
+      const writes = this.options.writes.of(site, Number(before));
+      const repeated = writes.length > 0 ? undefined : this.options.repeats(site, Number(before));
+      return [...writes, ...(repeated === undefined ? [] : [repeated])].some(({ rows }) =>
+        rows.some((row) => edited.has(documentOf(row))),
+      );
+    });
   }
 
   private compareRows(texts: TableTexts, watermark: number, findings: Findings): void {
@@ -400,6 +416,11 @@ export class Oracle {
     for (const [row, state] of [...this.states.all()])
       if (!isThere(state) && !tombstones.has(row)) this.states.set(row, undefined);
   }
+}
+
+/** The row whose document this write inserts or edits. Null if it does neither. */
+function documentOf({ table, row, values }: RowWrite): string | null {
+  return [...table.documents].some((column) => values.has(column)) ? row : null;
 }
 
 function isOf(withdrawn: Withdrawn, rule: string, column: string | null): boolean {

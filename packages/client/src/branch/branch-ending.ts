@@ -3,8 +3,8 @@ import type { Client } from '../client.ts';
 import type { BranchStart } from '../rpc/branch-file.ts';
 import type { EndOfBranch } from './guarded-calls.ts';
 
-/** How long to wait for other tabs to close an ended branch. A hand-over between tabs takes 3 s at most. */
-const CLOSED_WITHIN_MS = 5_000;
+/** How long to wait for other tabs to close an ended branch: longer than `Client.close` takes (CLOSE_DEADLINE_MS). */
+const CLOSED_WITHIN_MS = 15_000;
 const LOOK_AGAIN_MS = 200;
 
 export interface BranchEndingParts {

@@ -323,6 +323,23 @@ describe('a dependent edit', () => {
     database.close();
   });
 
+  it('is tried with all others once the user has retried the edit on which they build', () => {
+    const { database, sync } = written('{"n":0}', '{"n":1}', '{"n":2}');
+    for (let n = 3; n <= 50; n++) write(database, `UPDATE page SET content = '{"n":${n}}'`);
+    const outcomes = Array.from({ length: 51 }, (_, index): Outcome => {
+      const sequence = index + 1;
+      if (sequence === 1) return { kind: 'admitted', sequence, watermark: 1, conflictCount: 0 };
+      return { kind: 'rejected', sequence, code: sequence === 2 ? 'constraint-check' : 'document-gap', fields: {} };
+    });
+    sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 51, outcomes }));
+    sync.applyDelivery(testDelivery({ from: 1, to: 1, lastAckedSequence: 51 }));
+    expect([rejectedIn(database).length, contentOf(database)]).toEqual([50, '{"n":0}']);
+    database.retryRejected(2);
+    sync.applyDelivery(testDelivery({ from: 1, to: 1, lastAckedSequence: 51 }));
+    expect([rejectedIn(database), contentOf(database)]).toEqual([[], '{"n":50}']);
+    database.close();
+  });
+
   it('is not written again by the user while its document is NULL or its row is gone', () => {
     const { database, sync } = written('{"n":1}', '{"n":2}', '{"n":3}');
     sync.applyDelivery(

@@ -18,8 +18,14 @@ export interface RetryParts {
  */
 const RETRIED_AGAIN = 20;
 
-/** The edits whose retry has failed, by sequence, the last one tried last. */
-const failedBefore = new WeakMap<RejectedTable, Set<number>>();
+interface Attempts {
+  /** The edits whose retry has failed, by sequence, the last one tried last. */
+  readonly failed: Set<number>;
+  /** The number of rejected changesets afterwards. */
+  readonly count: number;
+}
+
+const attemptsOf = new WeakMap<RejectedTable, Attempts>();
 
 /**
  * Retries edits of documents that were rejected only because an earlier edit was (`document-gap`): each edit builds on
@@ -28,15 +34,12 @@ const failedBefore = new WeakMap<RejectedTable, Set<number>>();
  */
 export function retryDependentEdits({ rejected, outbox, meta, retryIfUnchanged }: RetryParts): ReadonlySet<string> {
   const touched = new Set<string>();
-  const waiting = rejected
-    .rejectedWith('document-gap', outbox.lastAckedSequence())
-    .filter((sequence) => sequence >= meta.firstOfPrincipal);
-  const failed = failedBefore.get(rejected) ?? new Set();
-  failedBefore.set(rejected, failed);
-  const again = new Set([...failed].filter((sequence) => waiting.includes(sequence)).slice(0, RETRIED_AGAIN));
-  for (const sequence of waiting) {
-    if (failed.has(sequence) && !again.has(sequence)) continue;
-    failed.delete(sequence);
+  const before = attemptsOf.get(rejected);
+  // If the number has changed, the user may have retried the edit on which all others build.
+  const failed = before?.count === rejected.count() ? before.failed : new Set<number>();
+  for (const sequence of [...failed].slice(0, RETRIED_AGAIN)) failed.delete(sequence);
+  for (const sequence of rejected.rejectedWith('document-gap', outbox.lastAckedSequence())) {
+    if (sequence < meta.firstOfPrincipal || failed.has(sequence)) continue;
     try {
       for (const table of retryIfUnchanged(sequence).touchedTables) touched.add(table);
     } catch (thrown) {
@@ -44,5 +47,6 @@ export function retryDependentEdits({ rejected, outbox, meta, retryIfUnchanged }
       failed.add(sequence);
     }
   }
+  attemptsOf.set(rejected, { failed, count: rejected.count() });
   return touched;
 }
