@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { buildSchema, DEFAULT_DOCUMENT_RULE } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { FakeLogSync } from '../../testing/fake-log-sync.ts';
-import { ENTRIES, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
+import { column, ENTRIES, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { PageSums } from '../sqlite/page-sums.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { pagesInLog } from '../sqlite/wal-frames.ts';
@@ -67,6 +67,25 @@ it('the SQLite store reads a file that cannot have the schema only once, until t
   expect(open).toThrow(refused);
   utimesSync(path, 2000, 2000);
   open();
+});
+
+it('the SQLite store tries again to change a file for a schema if SQLite failed to', () => {
+  const folder = temporaryFolder();
+  const opened = new SqliteStore(folder, TEST_SCHEMA).open('a', events);
+  opened.file.sql.run("INSERT INTO entries (id, amount) VALUES ('e', 1)");
+  opened.close();
+  const path = databasePath(folder, 'a');
+  const seed = column('seed', 'integer', { notNull: true, defaultSql: 'random()' });
+  const withSeed = TEST_TABLES.map((one) => (one === ENTRIES ? { ...one, columns: [...one.columns, seed] } : one));
+  const store = new SqliteStore(folder, buildSchema(withSeed));
+  utimesSync(path, 1000, 1000);
+  expect(() => store.open('a', events)).toThrow(expect.objectContaining({ code: 'schema-incompatible' }) as Error);
+  const file = new SqliteFile(path);
+  file.exec('DELETE FROM entries');
+  file.close();
+  // With the old time, the file looks unchanged.
+  utimesSync(path, 1000, 1000);
+  store.open('a', events).close();
 });
 
 describe('the SQLite store: the log of a killed server', () => {

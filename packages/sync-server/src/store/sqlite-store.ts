@@ -98,7 +98,8 @@ export class SqliteStore implements Store {
     try {
       return openDatabaseFile(path, this.schema, { databaseId });
     } catch (error) {
-      if (error instanceof RockpoolError && error.code === 'schema-incompatible')
+      // An error of SQLite, such as a full disk, may pass.
+      if (error instanceof RockpoolError && error.code === 'schema-incompatible' && error.cause === undefined)
         this.refused.set(databaseId, { stamp: stampOf(path), error });
       throw sqliteDamage(error) ?? error;
     }

@@ -45,7 +45,8 @@ export class UnservableDatabases {
 
 /**
  * Returns the databases of a data directory that a server with this schema cannot open, with the reason of each. Reads
- * all files only if one of those that were written last cannot be opened. Omits damaged files.
+ * all files only if one of those that were written last cannot be opened, and looks for values that are not documents
+ * only in those. Omits damaged files.
  */
 function unservableDatabases(dataDir: string, own: Schema): Map<string, RockpoolError> {
   const databases = databaseIds(dataDir).map((databaseId) => ({ databaseId, path: databasePath(dataDir, databaseId) }));
@@ -53,11 +54,15 @@ function unservableDatabases(dataDir: string, own: Schema): Map<string, Rockpool
     .map((database) => ({ ...database, writtenMs: writtenMs(database.path) }))
     .sort((a, b) => b.writtenMs - a.writtenMs)
     .slice(0, SAMPLE_SIZE);
-  if (sample.every(({ path }) => problemOf(path, own) === null)) return new Map();
+  const sampled = new Map(sample.map(({ databaseId, path }) => [databaseId, problemOf(path, own)]));
+  if ([...sampled.values()].every((problem) => problem === null)) return new Map();
   return new Map(
     databases.flatMap(({ databaseId, path }) => {
-      const problem = problemOf(path, own);
-      return problem === null ? [] : [[databaseId, problem] as const];
+      // Reading the documents of all databases could take minutes.
+      const problem = sampled.has(databaseId)
+        ? sampled.get(databaseId)
+        : problemOf(path, own, { readsDocuments: false });
+      return problem == null ? [] : [[databaseId, problem] as const];
     }),
   );
 }
@@ -67,7 +72,7 @@ function writtenMs(path: string): number {
   return Math.max(...[path, `${path}-wal`].map((one) => statSync(one, { throwIfNoEntry: false })?.mtimeMs ?? 0));
 }
 
-function problemOf(path: string, own: Schema): RockpoolError | null {
+function problemOf(path: string, own: Schema, { readsDocuments } = { readsDocuments: true }): RockpoolError | null {
   let sql: SqliteFile | null = null;
   try {
     sql = new SqliteFile(path, { readOnly: true });
@@ -77,7 +82,7 @@ function problemOf(path: string, own: Schema): RockpoolError | null {
         supported: STORAGE_FORMAT,
       });
     const stored = decodeSchema(readMeta(sql, 'schema') as string);
-    if (openedSchema(stored, own).schema === own) requireDocuments(sql, stored, own);
+    if (openedSchema(stored, own).schema === own && readsDocuments) requireDocuments(sql, stored, own);
     return null;
   } catch (error) {
     // Opening the file reports any other error.
