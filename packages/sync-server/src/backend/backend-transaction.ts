@@ -22,8 +22,8 @@ import { ownSite } from '../database/own-site.ts';
  */
 export interface BackendTransaction {
   /**
-   * Inserts a row. Omitted columns have their default, or are NULL. A document is passed as its JSON text, here and in
-   * `update`.
+   * Inserts a row. Omitted columns have their default, or are NULL; a key of one INTEGER column must be given. A
+   * document is passed as its JSON text, here and in `update`.
    */
   insert(table: string, row: BackendRow): void;
   /** `key`: the columns of the key; `changes`: other columns. Throws `row-missing`. */

@@ -17,7 +17,7 @@ const MAX_ADVANCE_MS = 86_400_000;
  * nothing.
  *
  * The stored time never goes back, and the first one is at least that of the newest copy: after a clock that is behind,
- * such as that of a machine that has just started, deletions would need a pass a day to catch up.
+ * such as that of a machine that has just started, each pass would catch up by one day only.
  */
 export async function advanceClock(destination: Destination, nowMs: number): Promise<number | null> {
   const lastMs = readClock(await destination.get(CLOCK));
