@@ -12,12 +12,15 @@ const REPLACES_MODULE = /\bvi\.(mock|doMock|hoisted|resetModules)\(/;
 /** Counts the requests of its process, which must not include late requests of an earlier test file. */
 const COUNTS_REQUESTS = /\bspyOn\(globalThis, '(fetch|WebSocket)'/;
 
+/** Replaces a global, whose value a module may have kept for an earlier test file. */
+const REPLACES_GLOBAL = /\bvi\.stubGlobal\(/;
+
 /** Runs the tests of another file, which register themselves only on the first import. */
 const RUNS_OTHER_TESTS = /^import\b.*\.test(\.[a-z]+)?';$/m;
 
 /** @param {string} source of a test file */
 export function needsOwnModules(source) {
-  return REPLACES_MODULE.test(source) || COUNTS_REQUESTS.test(source) || RUNS_OTHER_TESTS.test(source);
+  return [REPLACES_MODULE, COUNTS_REQUESTS, REPLACES_GLOBAL, RUNS_OTHER_TESTS].some((pattern) => pattern.test(source));
 }
 
 /** @returns {string[]} relative to the root */

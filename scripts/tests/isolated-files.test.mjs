@@ -11,6 +11,7 @@ describe('a Node test file', () => {
     "import './rows.test.ts';",
     "import { rows } from '../rows.test.ts';",
     "vi.spyOn(globalThis, 'fetch');",
+    "vi.stubGlobal('indexedDB', {});",
   ])('has modules of its own if it contains %s', (line) => {
     expect(needsOwnModules(`import { it } from 'vitest';\n${line}\n`)).toBe(true);
   });

@@ -548,8 +548,12 @@ describe('the branch API', () => {
       expect(() => ended.stream('SELECT 1')).toThrow(expect.objectContaining(error) as Error);
       // A page that still shows the branch renders again.
       const live = ended.live('SELECT 1');
-      live.subscribe(() => undefined)();
-      expect(live.current).toMatchObject({ rows: [], error: { code: 'client-closed' }, loading: false });
+      expect(ended.live('SELECT 1')).toBe(live);
+      expect(live.current).toMatchObject({ rows: [], error, loading: false });
+      const heard: unknown[] = [];
+      live.subscribe((state) => heard.push(state))();
+      for await (const state of live) heard.push(state);
+      expect(heard).toEqual([live.current, live.current]);
     }
     await expect(tab.openBranch('what if')).rejects.toMatchObject({ code: 'branch-missing' });
     await (await begin()).discard();

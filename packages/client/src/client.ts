@@ -264,7 +264,8 @@ export interface SyncControl {
 
 /**
  * A local copy of a database; see `client.branch`. Its calls reject with `branch-ended` once it has been merged or
- * discarded, in any tab; its live queries then have the error `client-closed`. `close` keeps it; `leave` discards it.
+ * discarded, in any tab. `live` then returns queries with that error, and those with listeners end with
+ * `client-closed`. `close` keeps it; `leave` discards it.
  */
 export interface Branch extends Client {
   /** The name that was passed to `client.branch`. */
