@@ -59,10 +59,9 @@ function unservableDatabases(dataDir: string, own: Schema): Map<string, Rockpool
   return new Map(
     databases.flatMap(({ databaseId, path }) => {
       // Reading the documents of all databases could take minutes.
-      const problem = sampled.has(databaseId)
-        ? sampled.get(databaseId)
-        : problemOf(path, own, { readsDocuments: false });
-      return problem == null ? [] : [[databaseId, problem] as const];
+      const known = sampled.get(databaseId);
+      const problem = known === undefined ? problemOf(path, own, { readsDocuments: false }) : known;
+      return problem === null ? [] : [[databaseId, problem] as const];
     }),
   );
 }
