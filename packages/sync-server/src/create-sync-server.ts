@@ -150,7 +150,7 @@ function syncServer(parts: Parts): SyncServer {
         throw new RockpoolError('config-invalid', { count: 1, problems: 'database() needs threads: 1' });
       return toServerDatabase(() => databases.open(databaseId), now, stopped.signal);
     },
-    connect: (client) => acceptInProcess((socket) => sockets.beginOverHttp(socket, null), client),
+    connect: (client) => acceptInProcess((socket) => sockets.begin(socket, null), client),
     attach: (server, path = SYNC_PATH) => {
       sockets.attach(server, path);
       parts.attached.url ??= () => urlOfServer(server, path);

@@ -105,6 +105,16 @@ describe('a server mounted in another app', () => {
     await expect(TestConnection.connect(`ws://${host}/sync`)).rejects.toThrow();
   });
 
+  it('begins no session while it stops, over HTTP or in the process', async () => {
+    const stopped = sync.close();
+    const refused = { code: 'database-unavailable', fields: { problem: 'the server is stopping' } };
+    const client = { receive: () => undefined, closed: () => undefined };
+    expect(() => sync.connect(client)).toThrow(expect.objectContaining(refused) as Error);
+    const response = await sync.app.request('/sessions', { method: 'POST' });
+    expect([response.status, await response.json()]).toEqual([503, expect.objectContaining(refused)]);
+    await stopped;
+  });
+
   it('refuses a socket of a page from another origin', async () => {
     await expect(
       TestConnection.connect(`ws://${host}/sync`, undefined, { origin: 'https://evil.test' }),

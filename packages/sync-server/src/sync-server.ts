@@ -159,7 +159,7 @@ export interface SyncServer {
   attach(server: Server, path?: string): void;
   /**
    * Begins a session with a client of this process, without a socket, as `inProcess(server)` of `@rockpool/client/node`
-   * does. For tests of apps. Throws `too-many-connections`.
+   * does. For tests of apps. Throws `too-many-connections`, and `database-unavailable` after `close`.
    */
   connect(client: InProcessClient): InProcessSession;
   /**

@@ -30,7 +30,7 @@ export function appOf(
       members,
       changeRates: new ChangeRates({ ...SESSION_LIMITS, ...options.limits }),
       httpSessions: new HttpSessions(
-        (...session) => sockets.beginOverHttp(...session),
+        (...session) => sockets.begin(...session),
         forwarding === null ? '' : `${forwarding.instance}.`,
       ),
       forwarding,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { MAX_FRAME_BYTES, RockpoolError, type ErrorCode } from '@rockpool/shared';
+import { MAX_FRAME_BYTES, RockpoolError, toRockpoolError, type ErrorCode } from '@rockpool/shared';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { AddressOf } from '../auth/client-address.ts';
 import { isOriginAllowed, loggedOrigin } from '../auth/origin.ts';
@@ -38,6 +38,7 @@ export class Sockets {
     clientTracking: true,
   });
   private readonly sweep: NodeJS.Timeout;
+  private isClosed = false;
 
   constructor(options: SocketsOptions) {
     this.options = options;
@@ -77,8 +78,9 @@ export class Sockets {
     this.detach.push(() => server.off('upgrade', onUpgrade));
   }
 
-  /** Stops accepting sockets and closes the open ones with code 1001. Resolves when all are closed. */
+  /** Refuses new sessions and closes the open ones with code 1001. Resolves when all sockets are closed. */
   async close(): Promise<void> {
+    this.isClosed = true;
     for (const detach of this.detach) detach();
     clearInterval(this.sweep);
     for (const session of [...this.sessions]) session.goAway('server stops');
@@ -112,14 +114,19 @@ export class Sockets {
     return this.waitingRoom.size;
   }
 
-  /** Begins a session over plain HTTP (http-sessions.ts). Throws `too-many-connections`. */
-  beginOverHttp(socket: SessionSocket, address: string | null): Session {
+  /**
+   * Begins a session over plain HTTP (http-sessions.ts) or in this process (in-process.ts). Throws
+   * - `too-many-connections`
+   * - `database-unavailable` once `close` has been called: the session would stay connected without any delivery
+   */
+  begin(socket: SessionSocket, address: string | null): Session {
     const { limits, metrics } = this.options.context;
     try {
+      if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
       if (this.isFull) throw new RockpoolError('too-many-connections', { limit: limits.maxSockets });
-      return this.begin(socket, address);
+      return this.enter(socket, address);
     } catch (error) {
-      metrics.socketsRefused.add(1, { reason: 'too-many-connections' });
+      metrics.socketsRefused.add(1, { reason: toRockpoolError(error).code });
       throw error;
     }
   }
@@ -132,7 +139,7 @@ export class Sockets {
     return this.sessions.size - this.waitingRoom.size >= this.options.context.limits.maxSockets;
   }
 
-  private begin(socket: SessionSocket, address: string | null): Session {
+  private enter(socket: SessionSocket, address: string | null): Session {
     const { context } = this.options;
     const leave = this.waitingRoom.enter(address, (error) => session.fail(error));
     const session = new Session(socket, {
@@ -153,7 +160,7 @@ export class Sockets {
 
   private start(webSocket: WebSocket, stream: Duplex, address: string | null): void {
     webSocket.binaryType = 'nodebuffer';
-    const session = this.begin(toSessionSocket(webSocket, stream), address);
+    const session = this.enter(toSessionSocket(webSocket, stream), address);
     webSocket.on('message', (data: Buffer) => {
       // A plain Uint8Array is needed, because its slice() copies, while that of a Buffer shares memory. A text message
       // arrives as its bytes and fails as a frame.

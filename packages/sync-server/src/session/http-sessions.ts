@@ -47,14 +47,14 @@ export class HttpSessions {
   private readonly forgetting = new Map<string, NodeJS.Timeout>();
 
   /**
-   * `start` begins a session on a socket. It may throw `too-many-connections`. Session ids begin with `idPrefix`.
+   * `start` begins a session on a socket, as Sockets.begin does. Session ids begin with `idPrefix`.
    */
   constructor(start: (socket: SessionSocket, address: string | null) => Session, idPrefix: string = '') {
     this.start = start;
     this.idPrefix = idPrefix;
   }
 
-  /** Returns the id of a new session of a client at this address. Throws `too-many-connections`. */
+  /** Returns the id of a new session of a client at this address. Throws what `start` throws. */
   open(address: string | null): string {
     const id = this.idPrefix + randomBytes(SESSION_ID_BYTES).toString('base64url');
     const outgoing: Uint8Array[] = [];

@@ -23,7 +23,7 @@ const CLOSE_TOO_LARGE = 1009;
 
 /**
  * Begins a session with a client in this process, without sockets. Frames cross in tasks of their own, so neither end
- * runs inside a call of the other, and timers and I/O run in between. `start` may throw `too-many-connections`.
+ * runs inside a call of the other, and timers and I/O run in between. Throws what `start` throws.
  */
 export function acceptInProcess(
   start: (socket: SessionSocket) => Pick<Session, 'receive' | 'disconnected'>,
