@@ -6,6 +6,8 @@ export class MemoryDestination implements Destination {
   readonly objects: Map<string, Uint8Array> = new Map();
   /** Called before each put. `refuse` stores nothing; `lose-answer` stores the object and fails. */
   onPut: (key: string) => 'store' | 'refuse' | 'lose-answer' = () => 'store';
+  /** Called before each get. `refuse` fails. */
+  onGet: (key: string) => 'answer' | 'refuse' = () => 'answer';
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
     await Promise.resolve();
@@ -14,8 +16,10 @@ export class MemoryDestination implements Destination {
     if (what !== 'store') throw unavailable(this.name, 'put', { status: 503 });
   }
 
-  get(key: string): Promise<Uint8Array | null> {
-    return Promise.resolve(this.objects.get(key) ?? null);
+  async get(key: string): Promise<Uint8Array | null> {
+    await Promise.resolve();
+    if (this.onGet(key) === 'refuse') throw unavailable(this.name, 'get', { status: 503 });
+    return this.objects.get(key) ?? null;
   }
 
   async *list(prefix: string): AsyncGenerator<StoredObject> {

@@ -29,7 +29,7 @@ import { databasePath, forgetCopies } from '../store/data-directory.ts';
 import { beginFileChange, finishFileChange } from '../store/file-change.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
 import { ContinuousBackup, isCopied } from './continuous-backup.ts';
-import { CopyRecord, deletionMs, readCopyFacts, recordPath } from './copy-record.ts';
+import { CopyRecord, deletionMs, readCopyFacts, recordPath, type CopyFacts } from './copy-record.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
@@ -384,10 +384,10 @@ describe('a restore', () => {
       await (await server.open(undefined, { databaseId })).commit([insert('accounts', databaseId, { name: 'x' })]);
     await copied(server);
     await server.stop();
-    const [damaged = ''] = stored('databases/db-b');
-    const content = readFileSync(damaged);
-    writeFileSync(damaged, content.subarray(0, content.length - 1));
-    await expect(restore('restored')).rejects.toMatchObject({ code: 'backup-damaged' });
+    // The file of b cannot be written, as on a full disk.
+    const blocked = join(at('restored'), 'restoring', 'db-b.sqlite');
+    mkdirSync(blocked, { recursive: true });
+    await expect(restore('restored')).rejects.toMatchObject({ code: 'EISDIR' });
     expect(existsSync(pathIn('restored', 'a'))).toBe(true);
     await expect(start('restored')).rejects.toMatchObject({
       code: 'database-unavailable',
@@ -401,11 +401,95 @@ describe('a restore', () => {
       await expect(restore('restored', ...other)).rejects.toMatchObject({
         fields: { problems: expect.stringContaining('did not finish; run it again with the same arguments') as string },
       });
-    writeFileSync(damaged, content);
+    rmdirSync(blocked);
     expect(await restore('restored')).toContain('continuing a restore; files that are already complete: 1');
     for (const databaseId of ['a', 'b', 'c'])
       expect(databaseRows(pathIn('restored', databaseId))).toEqual(databaseRows(pathIn('data', databaseId)));
     expect(existsSync(join(at('restored'), 'restoring'))).toBe(false);
+  });
+
+  it('restores all other databases if the copies of some are damaged, which stay offline until they are restored', async () => {
+    const server = await start();
+    for (const databaseId of ['a', 'b', 'c'])
+      await (await server.open(undefined, { databaseId })).commit([insert('accounts', databaseId, { name: 'x' })]);
+    await server.sync.members.setRole('b', 'zoe', null);
+    await copied(server);
+    const earlierMs = await nextMs();
+    await (await server.open(undefined, { databaseId: 'b' })).commit([insert('accounts', 'later', { name: 'x' })]);
+    await copied(server);
+    await server.stop();
+    const damaged = stored('databases/db-b').findLast((path) => /\/0-\d+/.test(path)) ?? '';
+    const content = readFileSync(damaged);
+    writeFileSync(damaged, content.subarray(0, content.length - 1));
+    const [base = ''] = stored('databases/db-c').filter((path) => /\/b-\d+/.test(path));
+    writeFileSync(base, readFileSync(base).subarray(1));
+    const failure = await restore('restored').then(
+      () => null,
+      (error: unknown) => error as RockpoolError,
+    );
+    expect(failure).toMatchObject({ code: 'backup-damaged', fields: { count: 2 } });
+    const [problemOfB = '', problemOfC = ''] = String(failure?.fields['problems']).split('\n');
+    expect(problemOfB).toMatch(/^b: databases\/db-b\/.*the end of the object is missing; restore it by --database b/);
+    expect(problemOfC).toMatch(/^c: .* --at and an earlier moment$/);
+    expect(databaseRows(pathIn('restored', 'a'))).toEqual(databaseRows(pathIn('data', 'a')));
+    const members = new SqliteMembers(join(at('restored'), 'members.sqlite'));
+    expect(members.readAll()).toEqual([{ databaseId: 'b', principal: 'zoe', role: null }]);
+    members.close();
+    const again = await start('restored', { backup: undefined as never });
+    expect(await (await again.ask('GET', '/ready')).json()).toMatchObject({ damagedDatabases: 2 });
+    const connection = await again.connect();
+    connection.hello(await again.token('editor', 'ann', 'b'), 'b');
+    expect(await connection.next('failure')).toMatchObject({ code: 'database-damaged' });
+    await again.stop();
+    const until = problemOfB.slice(problemOfB.indexOf('--at ') + 5);
+    expect(Date.parse(until)).toBeLessThanOrEqual(earlierMs);
+    await restore('restored', '--database', 'b', '--replace', '--at', until);
+    await (
+      await (await start('restored')).open(undefined, { databaseId: 'b' })
+    ).commit([insert('accounts', 'again', { name: 'x' })]);
+  });
+
+  it('keeps the members that it replaces, and names databases that did not exist at the time', async () => {
+    const server = await start();
+    await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
+    await copied(server);
+    const beforeMs = await nextMs();
+    await (await server.open(undefined, { databaseId: 'newer' })).commit([insert('accounts', 'n', { name: 'n' })]);
+    await server.sync.members.setRole(DATABASE, 'zoe', null);
+    await copied(server);
+    await server.stop();
+    const lines = await restore('data', '--replace', '--at', iso(beforeMs));
+    expect(lines).toContainEqual(expect.stringMatching(/^restored members as of .*; the old file is .*\.replaced-1$/));
+    expect(lines).toContain('newer stays as it is: it has no copy from that time');
+    const kept = new SqliteMembers(join(at('data'), 'members.sqlite.replaced-1'));
+    expect(kept.readAll()).toEqual([{ databaseId: DATABASE, principal: 'zoe', role: null }]);
+    kept.close();
+  });
+
+  it('detects a missing base, instead of restoring an earlier state or leaving the database out', async () => {
+    const { firstMs } = await filled();
+    const earlier = stored('databases/db-household');
+    const record = readFileSync(recordPath(pathIn('data')));
+    record.writeUInt32LE(0x0bad_5eed, 516);
+    writeFileSync(recordPath(pathIn('data')), record);
+    const server = await start();
+    const connection = await server.open();
+    await connection.commit([insert('accounts', 'c', { name: 'c' })]);
+    await copied(server);
+    await connection.commit([insert('accounts', 'd', { name: 'd' })]);
+    await copied(server);
+    await server.stop();
+    for (const base of stored('databases/db-household').filter((path) => /\/b-\d+/.test(path)))
+      if (!earlier.includes(base)) rmSync(base);
+    const missing = {
+      code: 'backup-damaged',
+      fields: { problem: expect.stringMatching(/^the base of .* is missing$/) },
+    };
+    await expect(restore('newest', '--database', DATABASE)).rejects.toMatchObject(missing);
+    await restore('earlier', '--database', DATABASE, '--at', iso(firstMs));
+    for (const path of earlier) rmSync(path);
+    await expect(restore('alone', '--database', DATABASE)).rejects.toMatchObject(missing);
+    await expect(restore('all')).rejects.toMatchObject({ code: 'backup-damaged', fields: { count: 1 } });
   });
 
   it('detects a missing copy, a changed byte and a copy from a different history', async () => {
@@ -416,15 +500,18 @@ describe('a restore', () => {
     const changed = Buffer.from(content);
     changed[changed.length - 40] = (changed[changed.length - 40] ?? 0) ^ 1;
     writeFileSync(last, changed);
-    await expect(restore('changed')).rejects.toMatchObject({
-      fields: { problem: 'the object does not match its hash' },
+    await expect(restore('changed', '--database', DATABASE)).rejects.toMatchObject({
+      fields: {
+        problem: 'the object does not match its hash',
+        restorableUntil: expect.stringMatching(/^2\d{3}-.*Z$/) as string,
+      },
     });
     // The first copy after the base replaces the last one.
     writeFileSync(last, readFileSync(copies[0] ?? ''));
     await expect(restore('other')).rejects.toMatchObject({ code: 'backup-damaged' });
     writeFileSync(last, content);
     rmSync(copies.at(-2) ?? '');
-    await expect(restore('missing')).rejects.toMatchObject({
+    await expect(restore('missing', '--database', DATABASE)).rejects.toMatchObject({
       code: 'backup-damaged',
       fields: { problem: expect.stringMatching(/copy \d+ of generation .* is missing/) as string },
     });
@@ -453,11 +540,14 @@ describe('the copies of one open database', () => {
     readonly events: string[];
     /** The databases that the backup has opened. */
     readonly opened: string[];
+    /** Sets the clock ahead. */
+    readonly wait: (ms: number) => void;
   }
 
   /** `failure`: the error of the first opening. */
   function prepare(failure: RockpoolError | null = null): Copies {
     const [destination, events, opened] = [new MemoryDestination(), [] as string[], [] as string[]];
+    let aheadMs = 0;
     const sql = new SqliteFile(pathIn('data'));
     sql.transaction(() => sql.exec('CREATE TABLE rockpool_log (watermark INTEGER PRIMARY KEY)'));
     const backup = new ContinuousBackup({
@@ -471,10 +561,10 @@ describe('the copies of one open database', () => {
         opened.push(databaseId) === 1 && failure !== null ? Promise.reject(failure) : Promise.resolve(),
       onDamaged: () => undefined,
       log: (event) => void events.push(event),
-      now: Date.now,
+      now: () => Date.now() + aheadMs,
     });
     onTestFinished(() => backup.close());
-    return { backup, destination, sql, events, opened };
+    return { backup, destination, sql, events, opened, wait: (ms) => void (aheadMs += ms) };
   }
 
   it('begin later if the record of the copies cannot be read when the database is opened', async () => {
@@ -525,6 +615,49 @@ describe('the copies of one open database', () => {
     destination.onPut = () => 'store';
     await inTime(() => backup.state.outage === null);
     expect(events).toContain('backup-recovered');
+  });
+
+  it('begin again after half of the retention if the database no longer changes, so that earlier states expire', async () => {
+    const { backup, sql, opened, wait } = prepare();
+    const facts = (): CopyFacts | null => readCopyFacts(pathIn('data'));
+    const commit = (): void => sql.transaction(() => sql.exec('INSERT INTO rockpool_log DEFAULT VALUES'));
+    const settled = (): Promise<unknown> => until(() => backup.state.pending === 0);
+    const renew = async (): Promise<void> => {
+      await backup.renewOld();
+      await settled();
+    };
+    backup.attach(DATABASE, sql);
+    await settled();
+    commit();
+    await settled();
+    const first = facts();
+    expect(first).toMatchObject({ copies: 1 });
+    await renew();
+    expect(facts()?.generation).toBe(first?.generation);
+    wait(30_000);
+    await renew();
+    const second = facts();
+    expect(second).toMatchObject({ copies: 0, pageCount: first?.pageCount });
+    expect(second?.generation).not.toBe(first?.generation);
+    wait(30_000);
+    await renew();
+    expect(facts()?.generation).toBe(second?.generation);
+    commit();
+    await settled();
+    commit();
+    await settled();
+    expect(facts()).toMatchObject({ copies: 1 });
+    sql.close();
+    await renew();
+    expect(opened).toEqual([]);
+    wait(30_000);
+    await renew();
+    expect(opened).toEqual([DATABASE]);
+    const again = new SqliteFile(pathIn('data'));
+    backup.attach(DATABASE, again);
+    await settled();
+    expect(facts()).toMatchObject({ copies: 0 });
+    again.close();
   });
 
   it('do not create a database again that is deleted while it is copied', async () => {

@@ -12,7 +12,7 @@ import { differingPages } from './differing-pages.ts';
 import { maintain } from './maintenance.ts';
 import { sourceOfFile } from './object-names.ts';
 import { Ownership } from './owner.ts';
-import { hasCopiedTo, hashOfDestination, type PageCopierOptions } from './page-copier.ts';
+import { hasCopiedTo, hashOfDestination, isOutdated, type PageCopierOptions } from './page-copier.ts';
 import { causeOf, RetryGate, type Outage } from './retry-gate.ts';
 
 /** The maximum number of copies that run at the same time. Each of them mostly waits for the network. */
@@ -22,6 +22,9 @@ const MAX_COPIES = 32;
 export const COPIES_PER_MAINTENANCE = 32;
 
 const IDS_PER_TURN = 50;
+
+/** How often to look for databases that no longer change, and whose copies should expire. */
+const RENEWAL_INTERVAL_MS = 6 * 60 * 60_000;
 
 /**
  * How long to wait before a copy is retried if only one database cannot be copied, for example because a page is
@@ -65,6 +68,7 @@ export class ContinuousBackup {
   private readonly due = new Set<string>();
   private readonly running = new Map<string, Promise<void>>();
   private readonly maintaining = new Map<string, Promise<void>>();
+  private readonly renewal: NodeJS.Timeout;
   private probing: Promise<void> | null = null;
   private isOpening = false;
   /** The database that `openUnfinished` is opening. */
@@ -77,17 +81,40 @@ export class ContinuousBackup {
     this.ownership = new Ownership(options.destination, options.run, options.now, () => hasCopiedTo(options));
     this.gate = new RetryGate(options.now, () => this.next());
     this.destinationHash = hashOfDestination(options.destination);
+    this.renewal = setInterval(() => {
+      void this.renewOld().catch((error: unknown) => options.log('backup-failed', errorFields(error)));
+    }, RENEWAL_INTERVAL_MS);
+    this.renewal.unref();
   }
 
   /** Finds the databases whose copies are not complete. Resolves once all are known. */
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    return this.openThose((path) => !isCopied(path, this.destinationHash) || this.isOutdated(path));
+  }
+
+  /**
+   * Begins new copies of databases that no longer change, so that the copies with earlier states expire. Unloaded
+   * databases keep theirs until they are fetched.
+   */
+  async renewOld(): Promise<void> {
+    for (const database of this.open.values()) database.renewOld();
+    await this.openThose((path) => this.isOutdated(path));
+  }
+
+  /** Opens the closed databases of this thread that `isMeant` chooses by the path of the file. */
+  private async openThose(isMeant: (path: string) => boolean): Promise<void> {
     const { dataDir, owns } = this.options;
     for (const [i, databaseId] of databaseIds(dataDir).filter(owns).entries()) {
       if (i % IDS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
-      if (!this.open.has(databaseId) && !isCopied(databasePath(dataDir, databaseId), this.destinationHash))
-        this.unfinished.add(databaseId);
+      if (this.isClosed) return;
+      if (!this.open.has(databaseId) && isMeant(databasePath(dataDir, databaseId))) this.unfinished.add(databaseId);
     }
     void this.openUnfinished();
+  }
+
+  private isOutdated(path: string): boolean {
+    const facts = readCopyFacts(path);
+    return facts !== null && isOutdated(facts, this.options.now(), this.options.keepMs / 2);
   }
 
   /** Copies a database from now on. This thread has just opened it. */
@@ -153,6 +180,7 @@ export class ContinuousBackup {
   async close(): Promise<void> {
     this.isClosed = true;
     this.gate.close();
+    clearInterval(this.renewal);
     this.options.destination.close?.();
     for (const timer of [...this.timers.values(), ...this.skipped.values()]) clearTimeout(timer);
     await Promise.allSettled([...this.running.values(), ...this.maintaining.values(), this.probing]);

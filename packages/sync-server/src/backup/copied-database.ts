@@ -78,6 +78,12 @@ export class CopiedDatabase {
     }
     if (this.isFileClosed) return;
     if (this.facts === null || this.file.hasChanges) this.changed();
+    else this.renewOld();
+  }
+
+  /** Begins a new generation if the present one would keep earlier states forever. */
+  renewOld(): void {
+    if (this.copier?.isOutdated === true && !this.isPending) this.changed();
   }
 
   /** Copies the differences. Returns whether there were any. Call again only after it has settled. */

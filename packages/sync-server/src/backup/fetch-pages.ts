@@ -10,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { RockpoolError } from '@rockpool/shared';
 import { pageSum } from '../sqlite/page-sums.ts';
 import { writeWhole } from '../sqlite/write-whole.ts';
 import type { Destination } from './destination.ts';
@@ -53,9 +54,27 @@ interface Progress {
 
 /**
  * Writes the pages of a plan to a file, and compares all of them with the state sum of the last copy. After an
- * interruption, the same call continues. Throws `backup-damaged` or `backup-unavailable`.
+ * interruption, the same call continues. Throws `backup-unavailable`, or `backup-damaged`, which names the latest
+ * moment that can be restored without the damaged object (`restorableUntil`).
  */
 export async function fetchPages(
+  destination: Destination,
+  plan: RestorePlan,
+  path: string,
+  options: FetchOptions,
+): Promise<FetchedPages> {
+  try {
+    return await fetchAll(destination, plan, path, options);
+  } catch (error) {
+    if (!(error instanceof RockpoolError && error.code === 'backup-damaged')) throw error;
+    const untilMs = restorableBefore(plan, error.fields['object']);
+    if (untilMs === null) throw error;
+    const fields = { ...error.fields, restorableUntil: new Date(untilMs).toISOString() };
+    throw new RockpoolError('backup-damaged', fields, { cause: error.cause });
+  }
+}
+
+async function fetchAll(
   destination: Destination,
   plan: RestorePlan,
   path: string,
@@ -92,6 +111,16 @@ export async function fetchPages(
   }
   rmSync(progressPath, { force: true });
   return reached;
+}
+
+/** Null if no moment of the generation can be restored without the object. */
+function restorableBefore({ sets }: RestorePlan, key: unknown): number | null {
+  const index = sets.findIndex(({ keys }) => keys.some((one) => one === key));
+  const [previous, found] = [sets[index - 1], sets[index]];
+  if (previous === undefined || found === undefined) return null;
+  if (found.level !== 1) return previous.timeMs;
+  // A restore to the end of the set before a bundle reads the bundle too: its first copies may be from that moment.
+  return previous.level === 'base' ? null : previous.timeMs - 1;
 }
 
 async function* objectsOf(

@@ -70,6 +70,11 @@ export class PageCopier {
     this.record?.setUsed(time);
   }
 
+  /** Whether earlier states would never expire if the file no longer changed. */
+  get isOutdated(): boolean {
+    return this.facts !== null && isOutdated(this.facts, this.options.now(), this.options.maxGenerationMs);
+  }
+
   /** Makes the next copy begin a generation. */
   startOver(): void {
     this.reason = 'scheduled';
@@ -238,6 +243,14 @@ export class PageCopier {
       throw error;
     }
   }
+}
+
+/**
+ * Whether a generation is due for a new base, although the file may no longer change: the newest generation is kept at
+ * any age, and its copies contain earlier states, such as rows that were deleted since. A base alone contains none.
+ */
+export function isOutdated({ copies, startedMs }: CopyFacts, nowMs: number, maxGenerationMs: number): boolean {
+  return copies > 0 && nowMs - startedMs >= maxGenerationMs;
 }
 
 export function hashOfDestination({ name }: Destination): string {

@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
+import { PageSums } from '../sqlite/page-sums.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { beginRestoredLog } from '../store/copy-database.ts';
 import {
@@ -11,6 +12,7 @@ import {
   databasesDirectory,
   membersPath,
   noteCopies,
+  renameReplacedFiles,
 } from '../store/data-directory.ts';
 import { beginFileChange, finishFileChange, incomingPath } from '../store/file-change.ts';
 import {
@@ -20,6 +22,7 @@ import {
   writeRestore,
   type RestoreState,
 } from '../store/unfinished-restore.ts';
+import { unloadedPath } from '../store/unloaded-mark.ts';
 import { writeDurably } from '../store/write-durably.ts';
 import type { Destination } from './destination.ts';
 import { fetchDatabase } from './fetch-database.ts';
@@ -43,15 +46,25 @@ export interface RestoreOptions {
   readonly print: (line: string) => void;
 }
 
+export interface Restored {
+  readonly databases: number;
+  /** The databases that were not restored because their copies are damaged, one sentence each. */
+  readonly problems: readonly string[];
+}
+
 /**
- * Restores databases as of one moment, with the schemas of their clients. Returns the number of databases. Each file is
- * complete and checked before it is installed. Throws `backup-damaged` or `backup-unavailable`, and `config-invalid`
- * before anything is written, also if the destination has no copy from that moment.
+ * Restores databases as of one moment, with the schemas of their clients. Each file is complete and checked before it
+ * is installed. Throws `backup-damaged` or `backup-unavailable`, and `config-invalid` before anything is written, also
+ * if the destination has no copy from that moment.
+ *
+ * If all databases are restored, a database whose copy is damaged does not stop the others: it counts as missing, so
+ * that a server keeps it offline.
  */
-export async function restoreAll(options: RestoreOptions): Promise<number> {
+export async function restoreAll(options: RestoreOptions): Promise<Restored> {
   const { destination, dataDir, databaseId, print } = options;
   const state = beginState(options);
   let { done } = state;
+  const problems = new Map<string, string>();
   const sources =
     databaseId === null
       ? sourcesOf(destination)
@@ -62,14 +75,57 @@ export async function restoreAll(options: RestoreOptions): Promise<number> {
     if (done.includes(source)) continue;
     const found = copies ?? (await listCopies(destination, source));
     earliestMs = Math.min(earliestMs, ...found.generations.map(({ base }) => base?.timeMs ?? Infinity));
-    if (!(await restoreSource(source, found, state.atMs, options))) continue;
+    try {
+      if (!(await restoreSource(source, found, state.atMs, options))) continue;
+    } catch (error) {
+      const problem = databaseId === null ? problemOfOne(source, error) : null;
+      if (problem === null) throw error;
+      problems.set(source, problem);
+      keepOffline(source, dataDir);
+      continue;
+    }
     done = [...done, source];
     writeRestore(dataDir, { ...state, done });
   }
   if (done.length > 0) await restoreSchemas(destination, dataDir);
   endRestore(dataDir);
-  if (done.length === 0) throw nothingToRestore(options, earliestMs);
-  return done.filter((source) => source !== MEMBERS_SOURCE).length;
+  if (done.length + problems.size === 0) throw nothingToRestore(options, earliestMs);
+  if (databaseId === null) printOthers([...done, ...problems.keys()], options);
+  return {
+    databases: done.filter((source) => source !== MEMBERS_SOURCE).length,
+    problems: [...problems.values()],
+  };
+}
+
+/**
+ * The problem of a database whose copy is damaged, as a line for the operator. Null for any other failure, and for the
+ * members: without them a server would not know who is revoked.
+ */
+function problemOfOne(source: string, error: unknown): string | null {
+  const databaseId = databaseIdOfFile(`${source}.sqlite`);
+  if (databaseId === null || !(error instanceof RockpoolError && error.code === 'backup-damaged')) return null;
+  const { object, problem, restorableUntil } = error.fields;
+  const where = typeof object === 'string' ? `${object}: ` : '';
+  const moment = typeof restorableUntil === 'string' ? restorableUntil : 'and an earlier moment';
+  return `${databaseId}: ${where}${String(problem)}; restore it by --database ${databaseId} --replace --at ${moment}`;
+}
+
+/** A checksum file without a database marks a database as missing. A database that is not replaced stays in use. */
+function keepOffline(source: string, dataDir: string): void {
+  const path = join(databasesDirectory(dataDir), `${source}.sqlite`);
+  if (existsSync(path) || existsSync(unloadedPath(path))) return;
+  PageSums.open(path, MISSING_PAGE_BYTES).close();
+  noteCopies(path);
+}
+
+/** SQLite's default. The file that is installed later has checksums of its own. */
+const MISSING_PAGE_BYTES = 4096;
+
+/** Names the databases that `--replace` has left, because they did not exist at that moment. */
+function printOthers(known: readonly string[], { dataDir, print }: RestoreOptions): void {
+  for (const databaseId of databaseIds(dataDir))
+    if (!known.includes(sourceOfFile(databaseFileName(databaseId))))
+      print(`${databaseId} stays as it is: it has no copy from that time`);
 }
 
 /** A restore from the wrong destination or time fails with this error, instead of restoring nothing. */
@@ -128,9 +184,12 @@ async function restoreSource(
       print(`${source}: ${megabytes(fetchedBytes)} of ${megabytes(totalBytes)} MB`);
     },
   });
-  if (isMembers) installMembers(path, dataDir);
+  let kept: string | null = null;
+  if (isMembers) kept = installMembers(path, dataDir);
   else installDatabase(path, dataDir, databaseId ?? '');
-  print(`restored ${databaseId ?? source} as of ${new Date(fetched.timeMs).toISOString()}`);
+  print(
+    `restored ${databaseId ?? source} as of ${new Date(fetched.timeMs).toISOString()}${kept === null ? '' : `; the old file is ${kept}`}`,
+  );
   return true;
 }
 
@@ -156,7 +215,8 @@ function installDatabase(path: string, dataDir: string, databaseId: string): voi
   noteCopies(databasePath(dataDir, databaseId));
 }
 
-function installMembers(path: string, dataDir: string): void {
+/** Keeps the old members beside the new ones, because they may have what the copy lacks. Returns their path, or null. */
+function installMembers(path: string, dataDir: string): string | null {
   const sql = new SqliteFile(path, { hasChecksums: false });
   try {
     if (sql.get('PRAGMA integrity_check(1)')?.[0] !== 'ok')
@@ -165,8 +225,10 @@ function installMembers(path: string, dataDir: string): void {
     sql.close();
   }
   const target = membersPath(dataDir);
+  const kept = renameReplacedFiles(target);
   for (const suffix of ['-wal', '-shm']) rmSync(target + suffix, { force: true });
   renameSync(path, target);
+  return kept;
 }
 
 /** A schema file never changes, because its name is its hash. */

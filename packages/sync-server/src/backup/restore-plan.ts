@@ -11,20 +11,43 @@ export interface RestorePlan {
 
 /**
  * Finds the objects for a moment: the newest base before it, then as few copies as possible. Null if the destination
- * knows no database at that moment. Throws `backup-damaged` if a copy in between is missing.
+ * knows no database at that moment. Throws `backup-damaged` if a base or a copy in between is missing.
  */
 export function planRestore(copies: CopiesOfSource, atMs: number): RestorePlan | null {
   const generation = copies.generations.findLast(({ base }) => base !== null && base.timeMs <= atMs);
   const base = generation?.base ?? null;
-  if (generation === undefined || base === null) return null;
-  const deletedMs = copies.deletions.findLast((timeMs) => timeMs <= atMs);
-  if (deletedMs !== undefined && deletedMs >= base.timeMs) return null;
+  const deletedMs = copies.deletions.findLast((timeMs) => timeMs <= atMs) ?? -Infinity;
+  requireBases(copies, generation, { afterMs: deletedMs, atMs });
+  if (generation === undefined || base === null || deletedMs >= base.timeMs) return null;
   const sets = [base, ...followingSets(generation, atMs)];
   return {
     generation: generation.id,
     sets,
     sizeBytes: sets.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
   };
+}
+
+/**
+ * Copies are stored only after their base. Where it is missing, an earlier generation would give an earlier state, and
+ * without one the database would be left out.
+ */
+function requireBases(
+  { generations }: CopiesOfSource,
+  known: Generation | undefined,
+  { afterMs, atMs }: { readonly afterMs: number; readonly atMs: number },
+): void {
+  const lost = generations.find(
+    ({ id, base, copies }) =>
+      base === null &&
+      (known === undefined || id > known.id) &&
+      copies.some(({ timeMs }) => timeMs > afterMs && timeMs <= atMs),
+  );
+  if (lost === undefined) return;
+  const earlier = known === undefined ? [] : [known.base, ...known.copies].flatMap((set) => set?.timeMs ?? []);
+  throw new RockpoolError('backup-damaged', {
+    problem: `the base of generation ${lost.id} is missing`,
+    ...(earlier.length > 0 && { restorableUntil: new Date(Math.max(...earlier)).toISOString() }),
+  });
 }
 
 function followingSets({ id, copies }: Generation, atMs: number): CopySet[] {

@@ -55,6 +55,17 @@ it('the members are copied and deletions recorded even if the clock was set back
   expect(stored('db-a/deleted-')).toHaveLength(1);
 });
 
+it('members that changed while the destination fails count as lag', async () => {
+  await copies.look();
+  expect(copies.state).toMatchObject({ pending: 0, lagMs: 0, outage: null });
+  destination.onGet = () => 'refuse';
+  members.write({ databaseId: 'a', principal: 'zoe', role: null });
+  nowMs += HOUR_MS;
+  await copies.look();
+  nowMs += HOUR_MS;
+  expect(copies.state).toMatchObject({ pending: 1, lagMs: HOUR_MS, outage: { code: 'backup-unavailable' } });
+});
+
 it('a clock that is far ahead deletes at most a day of copies in a pass', async () => {
   const trusting = new ServerCopies({
     ...{ dataDir, destination, run: 'run', keepMs: 2 * DAY_MS, intervalMs: HOUR_MS },

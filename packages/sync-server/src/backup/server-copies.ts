@@ -115,6 +115,8 @@ export class ServerCopies {
     // If the clock was set back, nothing would be due until it caught up.
     if (now() < this.lookedMs) this.membersNextMs = this.deletionsNextMs = this.retentionNextMs = 0;
     this.lookedMs = now();
+    // Noted before anything that may fail: while the storage does not respond, a change of the members is lag.
+    if (versionOf(membersPath(this.options.dataDir)) !== this.membersVersion) this.lagSinceMs ??= now();
     try {
       await this.ownership.require();
       await this.copyMembers();
@@ -149,7 +151,6 @@ export class ServerCopies {
     const path = membersPath(dataDir);
     const version = versionOf(path);
     if (version === this.membersVersion || now() < this.membersNextMs) return;
-    this.lagSinceMs ??= now();
     const copy = incomingPath(dataDir);
     const startedMs = performance.now();
     try {

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { RockpoolError } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/gate.ts';
 import { openDestination, placeProblems } from '../backup/open-destination.ts';
 import { restoreAll } from '../backup/restore-all.ts';
@@ -38,13 +39,14 @@ export async function runRestoreCommand(sources: Sources, print: (line: string) 
   try {
     finishFileChanges(dataDir, (id) => forgetMembers(dataDir, id));
     const destination = openDestination(place, sources.environment);
-    const count = await restoreAll({
+    const { databases, problems: lost } = await restoreAll({
       ...{ destination, dataDir, atMs, print },
       databaseId: databaseId === '' ? null : databaseId,
       replaces: given.has('replace'),
     });
     restored = true;
-    print(`restored ${count} databases to ${dataDir}; devices send later changes again`);
+    print(`restored ${databases} databases to ${dataDir}; devices send later changes again`);
+    if (lost.length > 0) throw new RockpoolError('backup-damaged', { count: lost.length, problems: lost.join('\n') });
   } finally {
     keepOwner(dataDir);
     lock.release();
