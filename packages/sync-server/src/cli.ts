@@ -39,6 +39,8 @@ rockpool-server members (--data DIR | --postgres URL | --shards FILE) COMMAND
     list ID, set ID PRINCIPAL ROLE, revoke ID PRINCIPAL,
     invitations ID, withdraw ID INVITATION                   also while the server runs, which applies them within 2 s
     revoke-everywhere PRINCIPAL, readmit PRINCIPAL, revoked  locks a principal out of every database, including future ones
+    import FILE [ID]                                         adds the members of another server's members.sqlite, or those
+                                                             of one database, when databases move here
 
 rockpool-server backup DIR --data DIR      copies every database, the members and the schemas, also while the server
                                            runs; continues after an interruption

@@ -11,6 +11,7 @@ import { databaseIds, membersPath, requireDataDirectory } from '../store/data-di
 import { openMembers } from '../store/open-members.ts';
 import { PostgresAdministration } from '../store/postgres/administration.ts';
 import { DATA_SETTINGS } from './config.ts';
+import { databaseNameOf, importMembers } from './import-members.ts';
 import { keepOwnerOf } from './keep-owner.ts';
 import { namedEntry } from './named-entry.ts';
 import { readPostgresSource, throwIfProblems } from './read-values.ts';
@@ -18,10 +19,12 @@ import { readSettings, type Sources } from './settings.ts';
 
 type Print = (line: string) => void;
 
-type Argument = 'ID' | 'PRINCIPAL' | 'ROLE' | 'INVITATION';
+type Argument = 'ID' | 'PRINCIPAL' | 'ROLE' | 'INVITATION' | 'FILE';
 
 interface Action {
   readonly takes: readonly Argument[];
+  /** An argument that may be left out. */
+  readonly mayTake?: Argument;
   readonly run: (
     store: MemberStore,
     given: Readonly<Record<Argument, string>>,
@@ -32,8 +35,9 @@ interface Action {
 
 /**
  * `list ID`, `set ID PRINCIPAL ROLE`, `revoke ID PRINCIPAL`, `invitations ID`, `withdraw ID INVITATION`,
- * `revoke-everywhere PRINCIPAL`, `readmit PRINCIPAL`, `revoked`. A running server applies a change within 2 s. An
- * operator can thus repair a database without owners or with a hostile owner, and lock out a stolen account.
+ * `revoke-everywhere PRINCIPAL`, `readmit PRINCIPAL`, `revoked`, `import FILE [ID]`. A running server applies a change
+ * within 2 s. An operator can thus repair a database without owners or with a hostile owner, lock out a stolen account,
+ * and move members with their databases to another server.
  */
 export async function runMembers(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];
@@ -42,15 +46,17 @@ export async function runMembers(sources: Sources, print: Print): Promise<void> 
   const dataDir = postgres === null ? settings.required('data') : '';
   const [name = '', ...values] = settings.positionals;
   const action = namedEntry(ACTIONS, name);
-  const given = { ID: '', PRINCIPAL: '', ROLE: '', INVITATION: '' };
+  const given = { ID: '', PRINCIPAL: '', ROLE: '', INVITATION: '', FILE: '' };
   if (action === undefined) problems.push(`members takes ${Object.keys(ACTIONS).join(', ')}`);
   else {
-    for (const [i, what] of action.takes.entries()) {
+    const wanted = [...action.takes, ...(action.mayTake === undefined ? [] : [action.mayTake])];
+    for (const [i, what] of wanted.entries()) {
       given[what] = values[i] ?? '';
+      if (given[what] === '' && what === action.mayTake) continue;
       const problem = given[what] === '' ? `members ${name}: ${what} is missing` : argumentProblem(what, given[what]);
       if (problem !== null) problems.push(problem);
     }
-    for (const extra of values.slice(action.takes.length)) problems.push(`unknown argument ${extra}`);
+    for (const extra of values.slice(wanted.length)) problems.push(`unknown argument ${extra}`);
   }
   throwIfProblems(problems);
   const exists = async (databaseId: string): Promise<boolean> =>
@@ -131,6 +137,18 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     run: async (store, { PRINCIPAL }, print) => {
       await store.write(readmitted(PRINCIPAL));
       print(`${PRINCIPAL} has its roles in every database again`);
+    },
+  },
+  import: {
+    takes: ['FILE'],
+    mayTake: 'ID',
+    run: async (store, { FILE, ID }, print) => {
+      const { roles, invitations, differing } = await importMembers(store, FILE, ID === '' ? null : ID, Date.now());
+      for (const member of differing)
+        print(
+          `not imported: ${member.principal} as ${member.role ?? 'revoked'} in ${databaseNameOf(member)}, where another role is stored`,
+        );
+      print(`imported ${roles} roles and ${invitations} invitations from ${FILE}`);
     },
   },
   revoked: {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { buildSchema } from '@rockpool/shared';
 import { beforeEach, expect, it, vi } from 'vitest';
+import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { run } from '../cli.ts';
 import { insert } from '../../testing/changeset.ts';
 import { column, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
@@ -101,6 +102,28 @@ it('no command changes tables of an older version, which its instances could the
   const server = await TestServer.start(join(folder, 'newer'), { postgres: url });
   await server.sync.ready();
   expect(await command('databases', 'list')).toMatchObject({ code: 0 });
+  await server.stop();
+});
+
+it('members move from a data directory to PostgreSQL, also if the command is repeated', async () => {
+  const server = await TestServer.start(join(folder, 'data'), { postgres: url });
+  await server.sync.ready();
+  const file = join(folder, 'members.sqlite');
+  const members = new SqliteMembers(file);
+  members.write({ databaseId: DATABASE, principal: 'ann', role: 'owner' });
+  members.write({ databaseId: DATABASE, principal: 'bob', role: null });
+  const invitation = {
+    databaseId: DATABASE,
+    role: 'viewer',
+    expiresMs: Date.now() + 600_000,
+    invitedBy: 'ann',
+  } as const;
+  members.addInvitation({ ...invitation, codeHash: new Uint8Array(32).fill(1) }, 10, Date.now());
+  members.close();
+  expect((await command('members', 'import', file)).stdout).toContain('imported 2 roles and 1 invitations');
+  expect((await command('members', 'import', file)).stdout).toContain('imported 0 roles and 0 invitations');
+  expect((await command('members', 'list', DATABASE)).stdout).toBe('ann\towner\nbob\trevoked\n');
+  expect((await command('members', 'invitations', DATABASE)).stdout).toMatch(/^0101010101010101\tviewer\tann\t/);
   await server.stop();
 });
 
