@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { revokedEverywhere } from '../auth/member-store.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { run } from '../cli.ts';
 import { SERVER_VERSION } from '../sync-server.ts';
@@ -169,6 +170,48 @@ describe('an administrator', () => {
     expect(lines((await members('invitations', DATABASE)).stdout)).toHaveLength(1);
   });
 
+  it('moves members, revocations and invitations to another server, where stored roles stay', async () => {
+    mkdirSync(data);
+    const [from, to] = [at('from.sqlite'), new SqliteMembers(join(data, 'members.sqlite'))];
+    const source = new SqliteMembers(from);
+    const invitation = { role: 'viewer', expiresMs: Date.now() + 60_000, invitedBy: 'ann' } as const;
+    for (const [databaseId, code] of [
+      [DATABASE, 1],
+      ['other', 2],
+    ] as const) {
+      source.write({ databaseId, principal: 'ann', role: 'owner' });
+      source.write({ databaseId, principal: 'bob', role: null });
+      source.addInvitation({ ...invitation, databaseId, codeHash: new Uint8Array(32).fill(code) }, 10, Date.now());
+    }
+    const expired = { ...invitation, databaseId: DATABASE, codeHash: new Uint8Array(32).fill(3), expiresMs: 2 };
+    source.addInvitation(expired, 10, 1);
+    source.write(revokedEverywhere('zoe'));
+    source.close();
+    to.write({ databaseId: 'other', principal: 'ann', role: null });
+    const run = (...args: string[]): ReturnType<typeof runCommand> =>
+      runCommand(['members', 'import', ...args, '--data', data]);
+    expect((await run(from, DATABASE)).stdout).toBe(`imported 2 roles and 1 invitations from ${from}\n`);
+    expect(to.readDatabase('other')).toHaveLength(1);
+    expect((await run(from)).stdout).toBe(
+      `not imported: ann as owner in other, where another role is stored\nimported 2 roles and 1 invitations from ${from}\n`,
+    );
+    expect(to.readAll()).toEqual([
+      revokedEverywhere('zoe'),
+      { databaseId: DATABASE, principal: 'ann', role: 'owner' },
+      { databaseId: DATABASE, principal: 'bob', role: null },
+      { databaseId: 'other', principal: 'ann', role: null },
+      { databaseId: 'other', principal: 'bob', role: null },
+    ]);
+    const judge = (_: string, __: unknown, offered: 'owner' | 'editor' | 'viewer'): typeof offered => offered;
+    expect(to.acceptInvitation(new Uint8Array(32).fill(1), 'eve', Date.now(), judge)).toMatchObject({ role: 'viewer' });
+    to.close();
+    writeFileSync(at('none.sqlite'), 'text');
+    for (const file of [at('none.sqlite'), at('missing.sqlite')]) {
+      const { code, stderr } = await run(file);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(file) as string]);
+    }
+  });
+
   it('keeps the identity of a restored database, and gives a copy under a different id a new identity', async () => {
     const server = await ServerProcess.start(folder);
     const { site } = await connected(server);
@@ -322,6 +365,7 @@ describe('an administrator', () => {
     expect(lines((await runCommand(['doctor', '--data', data])).stdout)).toEqual([
       'ok       data directory',
       'note     no server runs here',
+      'ok       members and schemas',
       `problem  database a: ${missing}`,
       'ok       database b',
     ]);
@@ -333,6 +377,34 @@ describe('an administrator', () => {
     expect(await runCommand(['doctor', '--data', data])).toMatchObject({ code: 0 });
   });
 
+  it('learns which old files stay when a database is deleted', async () => {
+    openDatabaseFile(databasePath(data, 'a'), TEST_SCHEMA, { databaseId: 'a' }).sql.close();
+    await runCommand(['databases', 'export', 'a', at('copy.sqlite'), '--data', data]);
+    await runCommand(['databases', 'replace', 'a', at('copy.sqlite'), '--data', data]);
+    const { stdout } = await runCommand(['databases', 'delete', 'a', '--data', data]);
+    const kept = `${databasePath(data, 'a')}.replaced-1`;
+    expect(lines(stdout)).toEqual([
+      'deleted a',
+      ...[kept, `${kept}-wal`].map((path) => `${path} still has its rows from before a replacement`),
+    ]);
+  });
+
+  it('learns from the doctor of damaged members and schemas, and of a restore that did not finish', async () => {
+    openDatabaseFile(databasePath(data, 'a'), TEST_SCHEMA, { databaseId: 'a' }).sql.close();
+    mkdirSync(join(data, 'schemas'));
+    mkdirSync(join(data, 'restoring'));
+    writeFileSync(join(data, 'schemas', 'abc.json'), '{');
+    writeFileSync(join(data, 'members.sqlite'), 'not a database at all, but long enough to be looked at');
+    const { code, stdout } = await runCommand(['doctor', '--data', data]);
+    expect(code).toBe(1);
+    for (const problem of [
+      /^problem {2}data directory: a restore did not finish, and no server starts/m,
+      /^problem {2}members and schemas: .*members\.sqlite is damaged: put a copy from a backup in its place/m,
+      /^problem {2}members and schemas: schemas\/abc\.json cannot be read/m,
+    ])
+      expect(stdout).toMatch(problem);
+  });
+
   it('learns from the doctor of a row that another program wrote, and of a damaged file', async () => {
     const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a private name' })]);
@@ -340,6 +412,7 @@ describe('an administrator', () => {
     expect(lines(well.stdout)).toEqual([
       'ok       data directory',
       'note     a server runs here',
+      'ok       members and schemas',
       `ok       database ${DATABASE}`,
     ]);
     expect(well.code).toBe(0);

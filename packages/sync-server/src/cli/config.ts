@@ -118,7 +118,7 @@ export const SERVE_SETTINGS: Settings = {
   },
   'metrics-token-file': {
     takes: 'text',
-    help: 'a file with the token that /metrics requires; with it, metrics name the largest tenants',
+    help: 'a file with the token that /metrics requires, of at least 16 characters; with it, metrics name the largest tenants',
   },
   'admin-token-file': {
     takes: 'text',

@@ -6,7 +6,7 @@ import { isDatabaseId } from '../auth/gate.ts';
 import { deletionMs } from '../backup/copy-record.ts';
 import { acceptFile } from '../store/accept-file.ts';
 import { restoreDatabase } from '../store/copy-database.ts';
-import { databaseIds, databasePath, requireDataDirectory } from '../store/data-directory.ts';
+import { databaseIds, databasePath, replacedFiles, requireDataDirectory } from '../store/data-directory.ts';
 import { lockDirectory, type DirectoryLock } from '../store/directory-lock.ts';
 import { beginFileChange, finishFileChange, finishFileChanges, incomingPath } from '../store/file-change.ts';
 import { sqliteDamage } from '../store/file-damage.ts';
@@ -166,6 +166,8 @@ function deleteDatabase({ dataDir, databaseId, print }: Action): void {
     beginFileChange(dataDir, databaseId, { kind: 'delete', deletedMs });
     finishFileChange(dataDir, databaseId, (id) => forgetMembers(dataDir, id));
     print(`deleted ${databaseId}`);
+    for (const kept of replacedFiles(databasePath(dataDir, databaseId)))
+      print(`${kept} still has its rows from before a replacement`);
   } finally {
     lock.release();
   }

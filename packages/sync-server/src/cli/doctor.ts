@@ -1,8 +1,11 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { damageProblems } from '../store/damage-problems.ts';
 import { databaseProblems } from '../store/check-database.ts';
-import { databaseIds, databasePath } from '../store/data-directory.ts';
+import { databaseIds, databasePath, membersPath } from '../store/data-directory.ts';
 import { isLocked } from '../store/directory-lock.ts';
+import { rememberedSchemas } from '../store/known-schemas.ts';
+import { restoringFolder } from '../store/unfinished-restore.ts';
 import { readUnloadedMark } from '../store/unloaded-mark.ts';
 import { DOCTOR_SETTINGS, rejectPositionals } from './config.ts';
 import { examinePostgres } from './postgres-databases.ts';
@@ -40,6 +43,7 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   report('data directory', directoryProblems(dataDir));
   if (!existsSync(dataDir)) return false;
   print(`note     ${isLocked(dataDir) ? 'a server runs here' : 'no server runs here'}`);
+  report('members and schemas', [...membersProblems(dataDir), ...unreadableSchemas(dataDir)]);
   for (const databaseId of databaseIds(dataDir, { withMissing: true })) {
     const path = databasePath(dataDir, databaseId);
     const unloaded = readUnloadedMark(path);
@@ -53,6 +57,32 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   return isHealthy;
 }
 
+/** Without its members, no server starts. */
+function membersProblems(dataDir: string): string[] {
+  const path = membersPath(dataDir);
+  if (!existsSync(path)) return [];
+  let sql: SqliteFile | null = null;
+  try {
+    sql = new SqliteFile(path, { readOnly: true });
+    if (sql.get('PRAGMA integrity_check(1)')?.[0] === 'ok') return [];
+  } catch {
+    // Reported below.
+  } finally {
+    sql?.close();
+  }
+  return [`${path} is damaged: put a copy from a backup in its place, and remove ${path}-wal and ${path}-shm`];
+}
+
+function unreadableSchemas(dataDir: string): string[] {
+  const problems: string[] = [];
+  rememberedSchemas(dataDir, (name) =>
+    problems.push(
+      `schemas/${name} cannot be read: clients with that schema get schema-mismatch; restore it from a backup`,
+    ),
+  );
+  return problems;
+}
+
 function directoryProblems(dataDir: string): string[] {
   if (!existsSync(dataDir)) return [`${dataDir} does not exist`];
   try {
@@ -60,8 +90,12 @@ function directoryProblems(dataDir: string): string[] {
   } catch {
     return [`${dataDir} is not writable for this user`];
   }
+  const problems: string[] = [];
+  const restoring = restoringFolder(dataDir);
+  if (existsSync(restoring))
+    problems.push(`a restore did not finish, and no server starts: run it again, or remove ${restoring}`);
   const { bavail, bsize } = statfsSync(dataDir);
-  return bavail * bsize < LITTLE_SPACE_BYTES
-    ? [`only ${Math.round((bavail * bsize) / 1024 ** 2)} MiB are free on its disk`]
-    : [];
+  if (bavail * bsize < LITTLE_SPACE_BYTES)
+    problems.push(`only ${Math.round((bavail * bsize) / 1024 ** 2)} MiB are free on its disk`);
+  return problems;
 }

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { syncPath } from './write-durably.ts';
 
@@ -138,4 +138,13 @@ export function renameReplacedFiles(path: string): string | null {
   renameSync(path, kept);
   if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${kept}-wal`);
   return kept;
+}
+
+/** The paths of the old files of a database that were kept when it was replaced. They stay if the database is deleted. */
+export function replacedFiles(path: string): string[] {
+  const start = `${basename(path)}.replaced-`;
+  return readdirSync(dirname(path))
+    .filter((name) => name.startsWith(start))
+    .map((name) => join(dirname(path), name))
+    .sort();
 }
