@@ -55,6 +55,7 @@ export default defineConfig({
         items: [
           page('Run the server', '/server'),
           page('Deploy the server', '/operations/deploy'),
+          page('Metrics and log events', '/operations/metrics-and-log'),
           page('Traces', '/operations/tracing'),
         ],
       },

@@ -74,7 +74,12 @@ ${settingsTable(MOVE_SETTINGS)}
 
 ${settingsTable(DOCTOR_SETTINGS)}
 
-## \`createSyncServer\`
+${optionsOfProgram()}`;
+}
+
+/** The options of `createSyncServer`, and of the objects among them. */
+function optionsOfProgram() {
+  return `## \`createSyncServer\`
 
 The options of the server inside a program of your own.
 
@@ -87,6 +92,24 @@ ${optionsTable('Retention', RETENTION)}
 ### \`limits\`
 
 ${optionsTable('SessionLimits', SESSION_LIMITS)}
+
+### \`quotas\`
+
+${optionsTable('Quotas')}
+${optionsTable('MemberLimits').split('\n').slice(2).join('\n')}
+
+### \`backup\`
+
+${optionsTable('BackupPlace')}
+${optionsTable('BackupRules').split('\n').slice(2).join('\n')}
+
+### \`admin\`
+
+${optionsTable('AdminAccess')}
+
+### \`nats\`
+
+${optionsTable('NatsOptions')}
 
 ### \`snapshots\`
 

@@ -3,6 +3,7 @@ import { benchmarkCharts } from './benchmark-charts.mjs';
 import { configurationPage } from './configuration-page.mjs';
 import { decisionsPage } from './decisions-page.mjs';
 import { errorPage } from './error-page.mjs';
+import { metricsPage } from './metrics-page.mjs';
 
 const MARK = '<!-- Written by scripts/docs/generate.mjs. -->\n\n';
 
@@ -13,6 +14,7 @@ export function generatedFiles() {
     ['docs/configuration.md', MARK + configurationPage()],
     ['docs/decisions/index.md', MARK + decisionsPage()],
     ['docs/errors.md', `---\noutline: 2\n---\n\n${MARK}${errorPage()}`],
+    ['docs/operations/metrics-and-log.md', MARK + metricsPage()],
     ...benchmarkCharts(),
   ]);
 }

@@ -5,7 +5,7 @@ import type { DatabaseFile } from '../store/database-file.ts';
 export interface Quotas {
   /**
    * The maximum number of sites of one principal that may write to one database. Pushes of further sites are refused
-   * with `quota-exceeded`.
+   * with `quota-exceeded`. Default: 1,000.
    */
   readonly maxSitesPerPrincipal: number;
   /**

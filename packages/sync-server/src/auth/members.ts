@@ -29,11 +29,11 @@ export interface InvitationRequest {
 
 /** Limits of one database, so that no member can exhaust the server's memory or disk. */
 export interface MemberLimits {
-  /** The maximum number of pending invitations. Further invitations throw `quota-exceeded`. */
+  /** The maximum number of pending invitations. Further invitations throw `quota-exceeded`. Default: 500. */
   readonly maxInvitations: number;
   /**
    * The maximum number of stored roles, including those of revoked members. Further roles throw `quota-exceeded`. All
-   * roles are held in memory, at 200 bytes each.
+   * roles are held in memory, at 200 bytes each. Default: 10,000.
    */
   readonly maxMembers: number;
 }

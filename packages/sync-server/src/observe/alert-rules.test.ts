@@ -1,6 +1,7 @@
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { insert } from '../../testing/changeset.ts';
 import { DEPLOY_FOLDER } from '../../testing/dockerfile.ts';
@@ -8,6 +9,7 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 const TOKEN = 'token-of-scrapers';
 const RULES = join(DEPLOY_FOLDER, 'prometheus-alerts.yaml');
+const CASES = fileURLToPath(new URL('../../testing/alert-rules.yaml', import.meta.url));
 
 /** Metrics that only a server with shards has (store/postgres/sharded-store.test.ts). */
 const OF_SHARDS = ['rockpool_shard_ready'];
@@ -39,4 +41,15 @@ describe('the metrics of a server with threads', () => {
 it.skipIf(isMissing)('have alert rules that pass `promtool check rules`', () => {
   const { status, stderr } = promtool(['check', 'rules', RULES]);
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+});
+
+it.skipIf(isMissing)('have alert rules, each of which fires for its cause, and none for a healthy server', () => {
+  const { status, stdout, stderr } = promtool(['test', 'rules', CASES]);
+  expect({ status, output: stdout + stderr }).toMatchObject({ status: 0 });
+});
+
+it('have a case for each alert rule', () => {
+  const namesIn = (path: string, pattern: RegExp): string[] =>
+    [...readFileSync(path, 'utf8').matchAll(pattern)].map(([, name = '']) => name);
+  expect(namesIn(CASES, /alertname="(\w+)"/g)).toEqual(namesIn(RULES, /alert: (\w+)/g));
 });
