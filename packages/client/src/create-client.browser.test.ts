@@ -163,6 +163,7 @@ describe('a client', () => {
       sentUpTo: null,
       reason: null,
       readOnly: null,
+      userMayWrite: null,
       waitingFor: null,
       stuck: null,
       snapshot: null,

@@ -9,6 +9,7 @@ const status: SyncStatus = {
   sentUpTo: null,
   reason: null,
   readOnly: null,
+  userMayWrite: null,
   waitingFor: null,
   stuck: null,
   snapshot: null,

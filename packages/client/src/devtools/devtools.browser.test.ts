@@ -90,6 +90,7 @@ describe('devtools', () => {
     await expect.poll(shown).toContain('leads');
     show('Sync');
     await expect.poll(shown).toContain('offline');
+    expect(shown()).toContain('may write');
   });
 
   it('count only the tabs of their own database', async () => {

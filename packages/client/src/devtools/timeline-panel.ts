@@ -16,14 +16,15 @@ export const timelinePanel: MakePanel = (client) => {
     isLive: true,
     close,
     draw(into) {
-      const rows = entries.map(({ atMs, status: { state, pendingCount, rejectedCount, reason } }) => [
+      const rows = entries.map(({ atMs, status: { state, pendingCount, rejectedCount, userMayWrite, reason } }) => [
         time(atMs),
         state,
         pendingCount,
         rejectedCount,
+        userMayWrite === null ? null : userMayWrite ? 'yes' : 'no',
         reason?.code ?? null,
       ]);
-      into.replaceChildren(table(['time', 'state', 'waiting', 'rejected', 'reason'], rows));
+      into.replaceChildren(table(['time', 'state', 'waiting', 'rejected', 'may write', 'reason'], rows));
     },
   };
 };

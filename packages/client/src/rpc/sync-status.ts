@@ -114,6 +114,11 @@ export interface SyncStatus {
    * may write.
    */
   readonly readOnly: ErrorData | null;
+  /**
+   * Whether the server lets this user write, as it said when this device last connected; also known while offline and
+   * after a restart. False for a viewer: writes succeed on the device and wait there. Null before the first connection.
+   */
+  readonly userMayWrite: boolean | null;
   /** The current wait of sync; null while it waits for nothing or for its next attempt. */
   readonly waitingFor: SyncWait | null;
   /** The stage that stalls despite a connection, and the next remedy; null if no stage stalls. */
@@ -142,6 +147,7 @@ export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
   sentUpTo: null,
   reason: null,
   readOnly: null,
+  userMayWrite: null,
   waitingFor: null,
   stuck: null,
   snapshot: null,

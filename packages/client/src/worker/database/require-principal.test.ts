@@ -134,6 +134,24 @@ describe('the principal of a database', () => {
     await close();
   });
 
+  it('is the user of whom the last welcome said whether they may write', async () => {
+    const medium = memoryMedium();
+    for (const principal of ['ada', 'ben']) {
+      const { database, close } = await openStored(medium, { principal });
+      const sync = testSync(database);
+      expect(sync.userMayWrite).toBe(null);
+      for (const canWrite of [true, false]) {
+        sync.greet(testWelcome({ canWrite }));
+        sync.applyDelivery(testDelivery({ whole: true }));
+        expect(sync.userMayWrite).toBe(canWrite);
+      }
+      await close();
+      const again = await openStored(medium, { principal });
+      expect(testSync(again.database).userMayWrite).toBe(false);
+      await again.close();
+    }
+  });
+
   it('must be the same for a follower', async () => {
     const medium = memoryMedium();
     const leader = await openStored(medium, { principal: 'ada' });

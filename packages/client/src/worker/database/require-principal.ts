@@ -29,6 +29,7 @@ export function requirePrincipal(
   connection.exec('BEGIN IMMEDIATE'); // After an error, the database is closed, which rolls back.
   if (known !== null) {
     meta.set('first_of_principal', changelog.head().sequence + 1);
+    meta.set('user_may_write', null);
     connection.exec('DELETE FROM rockpool_changelog WHERE kept_ms IS NOT NULL');
   }
   meta.set('principal', principal);

@@ -30,6 +30,8 @@ export type MetaKey =
   | 'unseen_columns_json'
   | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent if there is none
   | 'document_generation' // integer, see documents/document-author.ts; absent for 1
+  // 1: the server lets the principal write; 0: it lets them only read; absent or NULL: unknown
+  | 'user_may_write'
   | 'sync_paused' // 1: sync is paused; absent or 0: it is not
   | 'clock_contact_json'; // {localUs, serverMs} of a contact while nothing was pending; absent before the first
 
@@ -138,6 +140,12 @@ export class Meta {
 
   get isSyncPaused(): boolean {
     return this.get('sync_paused') === 1;
+  }
+
+  /** Null before the first welcome of this principal. */
+  get userMayWrite(): boolean | null {
+    const value = this.get('user_may_write') ?? null;
+    return value === null ? null : value === 1;
   }
 
   /** Null before the first contact. */

@@ -432,10 +432,7 @@ export class Membership<Database extends WritableDatabase> {
     if (leaderTerm !== this.leaderTerm || statusNumber < this.newestStatus) return;
     this.newestStatus = statusNumber;
     // A leader of an older bundle does not send the newer fields.
-    this.tellStatus(
-      { ...status, readOnly: status.readOnly ?? null, waitingFor: status.waitingFor ?? null },
-      'follower',
-    );
+    this.tellStatus({ ...this.options.initialStatus, ...status }, 'follower');
   }
 
   /** The status keeps the reason for which this tab left. */

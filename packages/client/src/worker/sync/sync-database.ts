@@ -15,6 +15,7 @@ import { syncProgress } from './sync-progress.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { hasKept } from '../changelog/kept-changesets.ts';
+import type { PushBatch } from '../changelog/outbox.ts';
 import { toAuditDatabase } from '../audit/audit-database.ts';
 import { retryDependentEdits } from '../write/retry-dependent-edits.ts';
 import type { TableChange, TouchedTables } from '../../rpc/query-dependencies.ts';
@@ -44,6 +45,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   const progress = syncProgress(database, () => serverTime.nowMs());
   // The log epoch of the last welcome, which is stored together with the rows that belong to it.
   let epochThere: Uint8Array | null = null;
+  // Stored with the next delivery: a full device that cannot store it can still send its changes.
+  let { userMayWrite } = meta;
   let isFirst = false;
 
   function applied(tables: Iterable<string> = [], changes: readonly TableChange[] = []): void {
@@ -60,6 +63,9 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     get isNarrow() {
       return served.isNarrow;
     },
+    get userMayWrite() {
+      return meta.userMayWrite;
+    },
     mismatchFields: async (fields) => {
       const own = outlineOf(served.schema);
       return (await loadPart('schema', () => import('./schema-difference.ts'))).mismatchFields(own, fields);
@@ -71,6 +77,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       bindTo(welcome.databaseIdentity);
       serverTime.note(welcome.serverNowMs);
       epochThere = welcome.logEpoch;
+      userMayWrite = welcome.canWrite;
       isFirst = true;
       served.note();
       const verdict = verdictOn(database, welcome);
@@ -83,19 +90,11 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     audit: toAuditDatabase({ database, pending, progress, onApplied: applied }),
     becomeNewSite: (firstOwn) =>
       applied(becomeNewSite(database, pending, progress, { firstOwn, logEpoch: epochThere ?? meta.logEpoch })),
-    nextPush(sequence, maxBytes) {
-      const batch = outbox.nextPush(sequence, maxBytes);
-      return batch === null
-        ? null
-        : {
-            ...batch,
-            changesets: withAges(database, batch.changesets, serverTime),
-            olderEpochUpTo: olderEpochUpTo(database, epochThere),
-          };
-    },
+    nextPush: (sequence, maxBytes) => toPush(database, outbox.nextPush(sequence, maxBytes), serverTime, epochThere),
     applyDeliveries(deliveries: readonly Delivery[], snapshot: SnapshotFile | null = null): boolean {
       const received = { deliveries, snapshot, logEpoch: epochThere, isFirst };
       const { touched, changes, hasWritten } = applyAndRetry(database, { lookups, pending, progress, ...received });
+      if (meta.userMayWrite !== userMayWrite) meta.set('user_may_write', userMayWrite ? 1 : 0);
       applied(touched, changes);
       isFirst = false;
       return hasWritten;
@@ -103,6 +102,21 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     counts: () => ({ pendingCount: outbox.pendingCount(), rejectedCount: rejected.count() }),
     flush: () => database.flush(),
   };
+}
+
+function toPush(
+  database: OpenDatabase,
+  batch: PushBatch | null,
+  serverTime: ServerTime,
+  epochThere: Uint8Array | null,
+): ReturnType<SyncDatabase['nextPush']> {
+  return (
+    batch && {
+      ...batch,
+      changesets: withAges(database, batch.changesets, serverTime),
+      olderEpochUpTo: olderEpochUpTo(database, epochThere),
+    }
+  );
 }
 
 type DeliveriesParts = Omit<Parameters<typeof applyDeliveries>[0], 'connection' | 'searchIndexes' | 'tablesById'>;

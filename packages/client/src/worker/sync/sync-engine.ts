@@ -61,6 +61,8 @@ export interface SyncDatabase extends PushSource {
    * audited then, because neither would match the file's tables.
    */
   readonly isNarrow: boolean;
+  /** Whether the last welcome that a delivery followed let the user write; null before the first one. */
+  readonly userMayWrite: boolean | null;
   /** Called when the server does not have the named schema. Returns whether a different one can be named at once. */
   onSchemaMismatch(): boolean;
   /**
@@ -151,7 +153,7 @@ class Engine implements SyncEngine {
   private readonly snapshots: SnapshotTaking;
   private readonly deliveries: WaitingDeliveries;
   private readonly audit: IdleAudit;
-  private state: MachineState = INITIAL_STATE;
+  private state: MachineState;
   private wakeTimer: ReturnType<typeof setTimeout> | undefined;
   /** When the wake timer fires, by the steady clock. */
   private wakeTimerAtMs = 0;
@@ -171,6 +173,7 @@ class Engine implements SyncEngine {
     const { database, onProblem, inTurn = (job: () => void): void => job() } = options;
     this.options = options;
     this.database = database;
+    this.state = { ...INITIAL_STATE, canWrite: database.userMayWrite };
     this.nowMs = options.nowMs ?? Date.now;
     this.steadyMs = createSteadyClock(this.nowMs, () => performance.now());
     this.random = options.random ?? Math.random;

@@ -117,6 +117,17 @@ describe('the sync machine', () => {
     expect(syncReport(step.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
   });
 
+  it('reports whether the user may write, as the last welcome said', () => {
+    const begun = after([{ type: 'start' }]);
+    expect(syncReport(begun.state, idle).userMayWrite).toBe(null);
+    const viewer = after([HAD, HELLO, { type: 'message', message: { ...welcome, canWrite: false } }], begun.state);
+    const paused = after([{ type: 'pause' }], viewer.state);
+    for (const { state } of [viewer, paused, after([{ type: 'resume' }], paused.state)])
+      expect(syncReport(state, idle).userMayWrite).toBe(false);
+    const lost = after([failure('network-unreachable')], viewer.state);
+    expect(syncReport(lost.state, idle).userMayWrite).toBe(false);
+  });
+
   it('pings at an even interval, whatever it receives, and closes the connection after a long silence', () => {
     const pinged = after([...live, PING_INTERVAL_MS, { type: 'wake' }]);
     expect(pinged.effects).toEqual([{ type: 'ping' }]);

@@ -137,8 +137,11 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
 }
 
 function resting(state: MachineState, phase: 'stopped' | 'paused'): Step {
-  const { lastHeardMs, clockOffsetMs } = state;
-  return { state: { ...INITIAL_STATE, phase, lastHeardMs, clockOffsetMs }, effects: [{ type: 'disconnect' }] };
+  const { lastHeardMs, clockOffsetMs, canWrite } = state;
+  return {
+    state: { ...INITIAL_STATE, phase, lastHeardMs, clockOffsetMs, canWrite },
+    effects: [{ type: 'disconnect' }],
+  };
 }
 
 /** Reconnects at once, or only at the next attempt if several attempts have failed in a row. */

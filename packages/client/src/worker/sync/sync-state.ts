@@ -46,7 +46,8 @@ export interface MachineState {
   readonly refusal: Refusal | null;
   /** This device's clock minus the server's. */
   readonly clockOffsetMs: number | null;
-  readonly canWrite: boolean;
+  /** As the last welcome said, perhaps in an earlier session; null before the first one. */
+  readonly canWrite: boolean | null;
   /** The first delivery after the welcome has arrived: the local state equals the server's at that time. */
   readonly caughtUp: boolean;
   /** Whether the first delivery will be a full resync. */
@@ -145,7 +146,7 @@ export const INITIAL_STATE: MachineState = {
   failing: null,
   refusal: null,
   clockOffsetMs: null,
-  canWrite: true,
+  canWrite: null,
   caughtUp: false,
   awaitsWhole: false,
   awaitsOutcomes: false,
@@ -161,5 +162,5 @@ export function asksFullResync({ failing }: MachineState): boolean {
 
 export function mayPush(state: MachineState): boolean {
   const { phase, canWrite, refusal, awaitsWhole, awaitsOutcomes, copied } = state;
-  return phase === 'live' && canWrite && refusal === null && !awaitsWhole && !awaitsOutcomes && !copied;
+  return phase === 'live' && canWrite === true && refusal === null && !awaitsWhole && !awaitsOutcomes && !copied;
 }

@@ -13,6 +13,7 @@ export interface SyncReport {
   readonly sentUpTo: number | null;
   /** Why sync is not connected, or why nothing is pushed. `nextAttemptMs` is the wall time of the next attempt. */
   readonly reason: ErrorData | null;
+  readonly userMayWrite: boolean | null;
   readonly waitingFor: SyncWait | null;
   readonly stuck: StuckStage | null;
   readonly lastContactMs: number | null;
@@ -42,6 +43,7 @@ export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAhea
     ...outbox,
     sentUpTo: machine.phase === 'live' ? machine.sentUpTo : null,
     reason: reasonOf(machine, outbox, wallAheadMs),
+    userMayWrite: machine.canWrite,
     waitingFor: onWall(waitOf(machine), wallAheadMs),
     stuck: stuckStage(machine.failing),
     lastContactMs: lastHeardMs === null ? null : Math.round(lastHeardMs + wallAheadMs),
