@@ -15,8 +15,9 @@ export type DiskCall =
  * - `negative-after-write`: everything is written, and the count is 4294967288 nevertheless
  * - `quota`: throws QuotaExceededError
  * - `lost`: throws InvalidStateError, like a handle that the browser closed
+ * - `unknown`: throws UnknownError, like a browser whose disk fails
  */
-export type DiskFault = 'short' | 'negative' | 'negative-after-write' | 'quota' | 'lost';
+export type DiskFault = 'short' | 'negative' | 'negative-after-write' | 'quota' | 'lost' | 'unknown';
 
 /** A call that is about to be made, used to decide whether it fails. */
 export interface PlannedCall {

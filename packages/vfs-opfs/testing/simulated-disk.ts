@@ -250,6 +250,7 @@ export class SimulatedDisk {
       const fault = this.fault?.(call);
       if (fault === 'quota') throw new DOMException('over quota', 'QuotaExceededError');
       if (fault === 'lost') throw new DOMException('the handle was taken away', 'InvalidStateError');
+      if (fault === 'unknown') throw new DOMException('the disk fails', 'UnknownError');
       return fault;
     };
     return {

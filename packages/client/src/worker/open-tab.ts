@@ -34,6 +34,12 @@ import { transportNamed } from './sync/choose-transport.ts';
 import { startSync } from './sync/start-sync.ts';
 import type { WorkerEnvironment } from './worker-environment.ts';
 
+/**
+ * The age from which a worker is replaced after a failure of its files for an unknown reason. If the next worker meets
+ * the same failure, no more than one a minute is replaced. `performance.now()` is the age of a worker.
+ */
+const REPLACED_AFTER_MS = 60_000;
+
 /** The facts that the parts of a tab share. */
 interface TabContext {
   readonly environment: WorkerEnvironment;
@@ -156,9 +162,10 @@ export class OpenTab {
       runtime,
       ...(sync === null ? {} : { onQuarantined: (error) => page.reportProblem(error) }),
       beforeWriter: () => this.takeFirstSync(),
-      onLost: () => {
+      onLost: (reason) => {
         // The page replaces this worker, and the next one opens the files. A failure to open rejects the app's call.
-        if (this.isOpen) page.reportProblem(new RockpoolError('worker-stuck', { reason: 'storage-lost' }));
+        if (this.isOpen && (reason === 'storage-lost' || performance.now() >= REPLACED_AFTER_MS))
+          page.reportProblem(new RockpoolError('worker-stuck', { reason }));
       },
     });
   }

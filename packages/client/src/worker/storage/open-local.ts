@@ -24,7 +24,7 @@ import { Backups } from './backups.ts';
 import { isCorrupt, quarantine, type QuarantinedDatabase } from './quarantine.ts';
 import { flushNow, SharedFlush } from './shared-flush.ts';
 import { SLICE_MS, SlowReads } from './slow-reads.ts';
-import { failureBehind, storageFailure } from './storage-failure.ts';
+import { failureBehind, storageFailure, type LostCode } from './storage-failure.ts';
 
 export interface LocalOptions {
   readonly name: string;
@@ -50,10 +50,10 @@ export interface LocalOptions {
    */
   readonly onQuarantined?: (error: RockpoolError) => void;
   /**
-   * Called after each statement that fails because the browser has taken the files away. Nothing works until another
-   * worker opens them.
+   * Called after each statement that fails because the browser has taken the files away (`storage-lost`), so that
+   * nothing works until another worker opens them, or for an unknown reason (`storage-failed`).
    */
-  readonly onLost?: () => void;
+  readonly onLost?: (code: LostCode) => void;
 }
 
 type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'principal' | 'onLost'>;

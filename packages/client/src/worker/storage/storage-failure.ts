@@ -16,19 +16,22 @@ export function storageFailure(thrown: unknown): RockpoolError {
   return new RockpoolError('internal', { storage: code, ...fields }, { cause: thrown });
 }
 
+export type LostCode = 'storage-lost' | 'storage-failed';
+
 /**
  * Returns the last failure of a storage if SQLite's primary result code is what the VFS returned for it. Otherwise it
- * is an older failure, and SQLite has found a different one by itself. `onLost` is called if the browser has taken the
- * files away.
+ * is an older failure, and SQLite has found a different one by itself. `onLost` is called if opening the files again
+ * may help: the browser has taken them away (`storage-lost`), or fails for an unknown reason (`storage-failed`).
  */
 export function failureBehind(
   storage: Pick<Storage, 'lastError'>,
-  onLost?: () => void,
+  onLost?: (code: LostCode) => void,
 ): (primaryCode: number) => RockpoolError | null {
   return (primaryCode) => {
     const { lastError } = storage;
     if (lastError === undefined || resultCodeOf(lastError) !== primaryCode) return null;
-    if (lastError.code === 'storage-lost') onLost?.();
+    const { code } = lastError;
+    if (code === 'storage-lost' || code === 'storage-failed') onLost?.(code);
     return storageFailure(lastError);
   };
 }
