@@ -61,6 +61,8 @@ export interface FakeTabOptions {
   readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
   /** Why the file may not be written when it is opened. Default: it may. */
   readonly readOnly?: () => RockpoolError | null;
+  /** See OpenDatabase. Default: no bundle is newer. */
+  readonly hasOlderRulesThan?: (schema: string) => boolean;
   /** The error that closing the file rejects with; the file is closed nevertheless. */
   readonly failToClose?: () => RockpoolError | null;
   /** Runs before the file is opened. Default: nothing. */
@@ -199,7 +201,7 @@ export class FakeBrowser {
   private openFile(
     role: 'writer' | 'reader',
     life: Life,
-    { dieAfter, beforeRead, readOnly = () => null }: FakeTabOptions,
+    { dieAfter, beforeRead, readOnly = () => null, hasOlderRulesThan = () => false }: FakeTabOptions,
     tab: FakeTab,
   ): OpenedDatabase<FakeDatabase> {
     const { file } = this;
@@ -275,7 +277,7 @@ export class FakeBrowser {
       return { names: [...file.effects], columns: [], rowCount: 0 };
     };
     return {
-      database: { role, readOnly: readOnly(), write, begin },
+      database: { role, readOnly: readOnly(), hasOlderRulesThan, write, begin },
       reads: {
         query,
         queryAll: (statements) => Promise.all(statements.map(async () => ({ rows: await query(), tookMs: 0 }))),

@@ -97,7 +97,12 @@ function hasMoreThan(stored: Schema, schema: Schema): boolean {
  * as the older one.
  */
 function wasInstalled(meta: Meta, schema: Schema): boolean {
-  return schema.hash !== meta.schemaHash && readHistory(meta).includes(schema.hash);
+  return schema.hash !== meta.schemaHash && !isUnknownTo(meta, schema);
+}
+
+/** Whether the file has never had this schema, so that it is that of a newer bundle. */
+export function isUnknownTo(meta: Meta, { hash }: Schema): boolean {
+  return hash !== meta.schemaHash && !readHistory(meta).includes(hash);
 }
 
 /**

@@ -1,5 +1,6 @@
 import {
   createLocalTime,
+  decodeSchema,
   quoteName,
   RESERVED_TABLE_PREFIX,
   RockpoolError,
@@ -31,9 +32,11 @@ import { WriteTransaction } from '../write/write-transaction.ts';
 import { createReads, type DatabaseReads } from './database-reads.ts';
 import { installSchema, requireInstalled, type InstalledSchema } from './install-schema.ts';
 import type { UndecidedChangeset } from './run-migrations.ts';
-import type { BundleSchema } from './installed-schema.ts';
+import { hasMigrations, isUnknownTo, type BundleSchema } from './installed-schema.ts';
+import { migrationCode } from './load-migration-code.ts';
 import type { LocalDatabase } from './local-database.ts';
 import { Meta } from '../file/meta.ts';
+import { planSchemaChange } from '../file/schema-change.ts';
 import { bindDatabase, requireDatabase } from './require-database.ts';
 import { requirePrincipal } from './require-principal.ts';
 import { runWrite, type RequestParts } from './run-write.ts';
@@ -88,6 +91,11 @@ export interface OpenDatabase extends LocalDatabase, DatabaseReads {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Makes all commits so far survive a power loss. */
   flush(): void;
+  /**
+   * Whether a bundle with this encoded schema, which has the same columns, is newer and can bring the file to its merge
+   * rules now. False if this bundle did not bring the file to its own.
+   */
+  hasOlderRulesThan(theirs: string): boolean;
   /** Writes a rejected changeset again as a new one. See write/retry-rejected.ts. */
   retryRejected(sequence: number): WriteOutcome;
   /** Like `retryRejected`, for retries that no user requested. */
@@ -166,6 +174,18 @@ function* undecided(connection: Connection): Iterable<UndecidedChangeset> {
   for (const { changeset } of new RejectedTable(connection, changelog).list()) yield { ...changeset, isRejected: true };
 }
 
+/** Whether this schema, which has the same columns, is new to the file, and the file can be brought to it now. */
+function canTakeRulesOf(connection: Connection, meta: Meta, stored: Schema, wanted: Schema): boolean {
+  if (!isUnknownTo(meta, wanted)) return false;
+  if (hasMigrations(meta)) return migrationCode().migrationRefusal(undecided(connection), stored, wanted) === null;
+  try {
+    planSchemaChange(stored, wanted);
+    return true;
+  } catch {
+    return false; // The other bundle cannot open the file, whichever tab leads.
+  }
+}
+
 function configure(connection: Connection, role: 'writer' | 'reader'): void {
   connection.exec(
     `PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
@@ -237,6 +257,8 @@ function assemble(
       return beginTransaction(writer, beginOptions);
     },
     flush: options.flush ?? ((): void => undefined),
+    hasOlderRulesThan: (theirs: string): boolean =>
+      meta.schemaHash === appSchema.hash && canTakeRulesOf(connection, meta, schema, decodeSchema(theirs)),
     retryRejected: (sequence: number): WriteOutcome => retryRejected(requestParts(), sequence),
     retryIfUnchanged: (sequence: number): WriteOutcome => retryIfUnchanged(requestParts(), sequence),
     close(): void {

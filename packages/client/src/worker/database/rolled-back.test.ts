@@ -1,4 +1,4 @@
-import { buildSchema, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
+import { buildSchema, encodeSchema, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import { memoryMedium, type Medium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import type { Migration } from '../../rpc/migration.ts';
@@ -149,6 +149,7 @@ it('an older bundle captures an unknown column if its default is not constant', 
 });
 
 describe('bundles with different additions', () => {
+  const DOCUMENT = { column: 'text', text: [], elementKey: 'id', maxLength: 100, maxDepth: 8 };
   const OTHER = buildSchema([withColumns(['pinned', 'integer not null default 0'])]);
 
   it('share one database, which has the additions of each', async () => {
@@ -192,6 +193,43 @@ describe('bundles with different additions', () => {
       write(database, "UPDATE note SET text = 'y'");
       expect(columnsOf(database, 2)).toEqual([['update', 'text', 'rank']]);
     });
+  });
+
+  it('know which of two bundles has the newer merge rules, from the schemas that the file had', async () => {
+    const medium = memoryMedium();
+    const withRules = (merge: Partial<TableSchema['merge']>): Schema =>
+      buildSchema([{ ...note, merge: { ...note.merge, ...merge } }]);
+    const grouped = withRules({ groups: [['text', 'rank']] });
+    const merging = withRules({ documents: [DOCUMENT] });
+    const isOlder = (database: OpenDatabase, ...than: Schema[]): boolean[] =>
+      than.map((schema) => database.hasOlderRulesThan(encodeSchema(schema)));
+    await using(medium, FIRST, (database) =>
+      // Without migrations, no bundle can make a column of the file a document.
+      expect(isOlder(database, FIRST, grouped, merging)).toEqual([false, true, false]),
+    );
+    await using(medium, grouped, (database) =>
+      expect(isOlder(database, FIRST, grouped, withRules({ deleteRule: 'update-wins' }))).toEqual([false, false, true]),
+    );
+    await using(medium, FIRST, (database) => expect(isOlder(database, grouped)).toEqual([false]));
+  });
+
+  it('do not end a bundle for new merge rules that have to wait for unsent changes', async () => {
+    const medium = memoryMedium();
+    const create = {
+      tag: '0000_note',
+      sql: 'CREATE TABLE `note` (`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer)',
+    };
+    const merging = encodeSchema(buildSchema([{ ...note, merge: { ...note.merge, documents: [DOCUMENT] } }]));
+    await using(
+      medium,
+      FIRST,
+      (database) => {
+        expect(database.hasOlderRulesThan(merging)).toBe(true);
+        write(database, "INSERT INTO note (id, text) VALUES ('a', '{}')");
+        expect(database.hasOlderRulesThan(merging)).toBe(false);
+      },
+      [create],
+    );
   });
 });
 

@@ -30,6 +30,8 @@ export type ServedOutcome = Omit<WriteOutcome, 'sequence'>;
 export interface WritableDatabase {
   /** Why the app may not write; null or absent if it may write. */
   readonly readOnly?: RockpoolError | null;
+  /** See OpenDatabase. Absent: false. */
+  hasOlderRulesThan?(schema: string): boolean;
   /** `refusal`: throws it unless the request has been committed before. */
   write(request: WriteRequest, refusal?: RockpoolError): ServedOutcome;
   /** No other call is allowed until the transaction ends. */

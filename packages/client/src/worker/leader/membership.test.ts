@@ -1,6 +1,7 @@
 import {
   buildSchema,
   columnIdOf,
+  decodeSchema,
   DEFAULT_MERGE_RULES,
   encodeSchema,
   RockpoolError,
@@ -963,6 +964,33 @@ describe('tabs of different bundles', () => {
     await newer.membership.open();
     expect(await codeOf(browser.tab({ schema: schemaWith('a') }).membership.open())).toBe('tab-outdated');
     expect(newer.ended).toEqual([]);
+  });
+
+  it('let a tab with newer merge rules lead, end the older leader, and let a tab with older rules follow', async () => {
+    const browser = new FakeBrowser();
+    const withRule = (deleteRule: 'delete-wins' | 'update-wins'): string =>
+      encodeSchema(
+        buildSchema(
+          decodeSchema(schemaWith('a')).tables.map((table) => ({ ...table, merge: { ...table.merge, deleteRule } })),
+        ),
+      );
+    const newerSchema = withRule('update-wins');
+    const older = {
+      schema: withRule('delete-wins'),
+      hasOlderRulesThan: (schema: string): boolean => schema === newerSchema,
+    };
+    const leader = browser.tab(older);
+    await leader.membership.open();
+    const newer = browser.tab({ schema: newerSchema });
+    await newer.membership.open();
+    expect(leader.ended.map(({ code }) => code)).toEqual(['tab-outdated']);
+    expect(newer.role).toBe('leader');
+    const follower = browser.tab(older);
+    await follower.membership.open();
+    const other = browser.tab({ schema: newerSchema });
+    await other.membership.open();
+    expect([newer.role, follower.role, other.role]).toEqual(['leader', 'follower', 'follower']);
+    expect(follower.ended).toEqual([]);
   });
 
   it('a tab whose schema has different columns fails to open with schema-incompatible', async () => {

@@ -9,7 +9,7 @@ import type { TabRole } from '../../rpc/sync-status.ts';
 import type { ChannelMessage, LeaderMessage, LeaderRequest, LeaderStatus, StatusMessage } from './channel-message.ts';
 import type { Clock } from './clock.ts';
 import { createCommitFollower, type CommitPosition } from '../invalidate/commit-notice.ts';
-import { compareSchemas, firstUnknownColumn } from './compare-schemas.ts';
+import { compareSchemas, firstUnknownColumn, type TabSchema } from './compare-schemas.ts';
 import { createElection, type Locks } from './election.ts';
 import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
 import { createLifeLocks } from './life-locks.ts';
@@ -346,7 +346,7 @@ export class Membership<Database extends WritableDatabase> {
   private onMessage(message: ChannelMessage): void {
     switch (message.kind) {
       case 'hello':
-        if (compareSchemas(this.options, message) === 'theirs-is-newer') return this.makeRoom();
+        if (this.isOlderThan(message)) return this.makeRoom();
         this.hasFollowers = true;
         return this.leadership?.announce();
       case 'leader':
@@ -370,6 +370,13 @@ export class Membership<Database extends WritableDatabase> {
       case 'refused':
         return this.link.onAnswer(message);
     }
+  }
+
+  /** Merge rules alone do not show which bundle is newer; the file of the leader does. */
+  private isOlderThan(message: TabSchema): boolean {
+    const comparison = compareSchemas(this.options, message);
+    if (comparison !== 'same' || this.leadership === null) return comparison === 'theirs-is-newer';
+    return this.opened?.database.hasOlderRulesThan?.(message.schema) === true;
   }
 
   private onLeader(message: LeaderMessage): void {
