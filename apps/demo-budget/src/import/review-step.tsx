@@ -104,20 +104,28 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
     if (plan === null || !plan.ok) return;
     const { entries, duplicateCount, skippedCount, alikeCount } = plan.value;
     setProgress({ writtenCount: 0, totalCount: entries.length });
-    run(async () => {
-      try {
-        const imported = await importEntries(client, account.id, entries, setProgress, addsCategories);
-        const profile = profileOf(file.table, formats);
-        if (profile !== undefined) await saveProfile(client, account.id, profile);
-        setDone({
-          imported,
-          duplicateCount: duplicateCount + entries.length - imported.addedIds.length,
-          skippedCount: skippedCount + alikeCount,
-        });
-      } finally {
-        setProgress(null);
-      }
-    });
+    run(
+      async () => {
+        try {
+          const imported = await importEntries(client, account.id, entries, setProgress, addsCategories);
+          const profile = profileOf(file.table, formats);
+          if (profile !== undefined) await saveProfile(client, account.id, profile);
+          setDone({
+            imported,
+            duplicateCount: duplicateCount + entries.length - imported.addedIds.length,
+            skippedCount: skippedCount + alikeCount,
+          });
+          return imported;
+        } finally {
+          setProgress(null);
+        }
+      },
+      '',
+      (imported) => {
+        run(() => takeImportBack(client, imported), takenBackWords);
+        onFile(null);
+      },
+    );
   };
 
   if (done !== null) return <ImportDone budget={budget} account={account} done={done} onAgain={() => onFile(null)} />;
@@ -234,6 +242,12 @@ function useKnownEntries(
   return { entries, loading: keys.loading || around.loading };
 }
 
+function takenBackWords(gone: number): string {
+  return gone === 1
+    ? 'Import undone: 1 entry removed.'
+    : `Import undone: ${gone.toLocaleString(locale)} entries removed.`;
+}
+
 interface ImportDoneProps {
   readonly budget: Budget;
   readonly account: AccountRow;
@@ -245,15 +259,7 @@ function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactN
   const client = useClient();
   const save = useSave();
   const count = done.imported.addedIds.length;
-  const takeBack = (): void =>
-    save(
-      () => takeImportBack(client, done.imported),
-      (gone) =>
-        gone === 1
-          ? 'Import undone: 1 entry removed.'
-          : `Import undone: ${gone.toLocaleString(locale)} entries removed.`,
-      onAgain,
-    );
+  const takeBack = (): void => save(() => takeImportBack(client, done.imported), takenBackWords, onAgain);
   return (
     <section className="card form" role="status">
       <h2>{count === 1 ? '1 entry imported' : `${count.toLocaleString(locale)} entries imported`}</h2>

@@ -18,16 +18,22 @@ afterEach(async () => {
   await app.close();
 });
 
-function Page({ action }: { readonly action: () => Promise<unknown> }): ReactElement {
+interface PageProps {
+  readonly action: () => Promise<unknown>;
+  readonly takeBack?: (() => void) | undefined;
+}
+
+function Page({ action, takeBack }: PageProps): ReactElement {
   const run = useAction();
   return (
-    <button type="button" onClick={() => run(action, 'Saved.')}>
+    <button type="button" onClick={() => run(action, 'Saved.', takeBack)}>
       Save
     </button>
   );
 }
 
-const show = (page: string, action: () => Promise<unknown>): void => app.show(page, <Page action={action} />);
+const show = (page: string, action: () => Promise<unknown>, takeBack?: () => void): void =>
+  app.show(page, <Page action={action} takeBack={takeBack} />);
 const save = (): void => app.container.querySelector('button')?.click();
 const textOf = (role: string): string => app.container.querySelector(`[role="${role}"]`)?.textContent ?? '';
 
@@ -64,6 +70,29 @@ it('an action of several transactions offers no undo, which would revert only th
   });
   save();
   await expect.poll(() => textOf('status')).toBe('Saved.');
+});
+
+it('the shortcut undoes an action of several transactions as a whole, also after later actions', async () => {
+  const pressUndo = (): boolean => dispatchEvent(new KeyboardEvent('keydown', { key: 'z', ctrlKey: true }));
+  const takeBack = vi.fn();
+  await addCategory(app.client, 'Rent', 'spending');
+  const both = async (): Promise<void> => {
+    await addCategory(app.client, 'Food', 'spending');
+    await addCategory(app.client, 'Fun', 'spending');
+  };
+  show('accounts', both, takeBack);
+  save();
+  await expect.poll(() => textOf('status')).toBe('Saved.');
+  show('entries', () => addCategory(app.client, 'Gifts', 'spending'));
+  save();
+  await expect.poll(() => textOf('status')).toContain('Saved.');
+  pressUndo();
+  await expect.poll(() => textOf('status')).toContain('Undone.');
+  expect(takeBack).not.toHaveBeenCalled();
+  pressUndo();
+  expect(takeBack).toHaveBeenCalledTimes(1);
+  const names = await app.client.query('SELECT name FROM categories ORDER BY name');
+  expect(names.map(({ name }) => name)).toEqual(['Food', 'Fun', 'Rent']);
 });
 
 it('an action whose result another tab has changed is not undone, nor is the action before it', async () => {

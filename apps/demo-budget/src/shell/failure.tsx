@@ -5,6 +5,7 @@ import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
 import { lastChangeset, writtenBetween } from './last-changeset.ts';
 import { oneSave, type Save, type Words } from './one-save.ts';
+import { undoStepsOf } from './undo-steps.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
 import type { LongWork, Progress } from '../entries/change-many.ts';
 import { WorkToast, type RunningWork } from './work-toast.tsx';
@@ -20,9 +21,10 @@ interface Actions {
    * Runs a user action and reports a failure. Local writes are too fast for a waiting state. `words` describe the
    * finished action, may depend on its result, and appear with an "Undo" button; empty words show nothing. If the
    * action changed nothing, there is no button, and "Nothing changed." replaces fixed words. There is none either if it
-   * was several transactions, such as an import. If a retry may succeed, one is offered.
+   * was several transactions, such as an import: `takeBack`, which the undo shortcut calls with the result, undoes all
+   * of them. If a retry may succeed, one is offered.
    */
-  readonly run: <T>(action: () => Promise<T>, words?: Words<T>) => void;
+  readonly run: <T>(action: () => Promise<T>, words?: Words<T>, takeBack?: (value: T) => void) => void;
   /**
    * Like `run`, for a form: `leave` closes it once its values are stored. On failure, the form stays with everything
    * that was typed, and its own button retries. Ignores further clicks while saving.
@@ -105,8 +107,14 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
   const report = useCallback((error: unknown) => setFailure({ sentence: errorSentence(error), again: null }), []);
   const client = useClient();
   const mayWrite = useMayWrite();
+  const steps = undoStepsOf(client);
   const write = useCallback(
-    async <T,>(action: () => Promise<T>, words: Words<T>, again: (() => void) | null): Promise<boolean> => {
+    async <T,>(
+      action: () => Promise<T>,
+      words: Words<T>,
+      again: (() => void) | null,
+      takeBack?: (value: T) => void,
+    ): Promise<boolean> => {
       if (!mayWrite) {
         setFailure({ sentence: lookingOnlySentence, again: null });
         return false;
@@ -120,6 +128,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
           (after) => writtenBetween(before, after),
           () => 1,
         );
+        if (written > 0) steps.push(takeBack === undefined ? null : () => takeBack(value));
         // The user may have left the page. A failure, however, is shown on any page.
         if (current.current === begunOn) {
           setFailure(null);
@@ -132,11 +141,11 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         return false;
       }
     },
-    [client, mayWrite],
+    [client, mayWrite, steps],
   );
   const run = useCallback<Actions['run']>(
-    (action, words = '') => {
-      const attempt = (): void => void write(action, words, attempt);
+    (action, words = '', takeBack) => {
+      const attempt = (): void => void write(action, words, attempt, takeBack);
       attempt();
     },
     [write],
@@ -200,7 +209,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
       )}
       {children}
       {running !== null && <WorkToast work={running} />}
-      {mayWrite && <UndoToast done={running === null ? done : null} onDone={say} onFailure={report} />}
+      {mayWrite && <UndoToast done={running === null ? done : null} steps={steps} onDone={say} onFailure={report} />}
     </ActionContext>
   );
 }

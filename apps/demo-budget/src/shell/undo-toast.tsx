@@ -3,6 +3,7 @@ import { useClient } from '@rockpool/client/react';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { isTyping, shortcutOf } from './keys.ts';
 import { TOAST_MS } from './toast-time.ts';
+import type { UndoStep } from './undo-steps.ts';
 import { WorkToast } from './work-toast.tsx';
 
 /** The last action, and its options. */
@@ -13,33 +14,41 @@ export interface Done {
 
 export interface UndoToastProps {
   readonly done: Done | null;
+  /** See `undoStepsOf`. */
+  readonly steps: UndoStep[];
   /** Called with null once the toast's time is over. */
   readonly onDone: (done: Done | null) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Announces the last action, with "Undo". Ctrl+Z undoes this tab's last write and Ctrl+Y redoes it; in a text field
+ * Announces the last action, with "Undo". Ctrl+Z undoes this tab's last action and Ctrl+Y redoes it; in a text field
  * both act on the field.
  */
-export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNode {
+export function UndoToast({ done, steps, onDone, onFailure }: UndoToastProps): ReactNode {
   const client = useClient();
   const [going, setGoing] = useState<'undo' | 'redo' | null>(null);
   const go = useCallback(
     (way: 'undo' | 'redo') => {
+      const takeBack = way === 'undo' ? (steps.pop() ?? null) : null;
+      if (takeBack !== null) return takeBack();
       setGoing(way);
       client[way]()
         .then(
-          (went) => onDone(way === 'undo' ? undone(went) : redone(went)),
+          (went) => {
+            if (way === 'redo' && went) steps.push(null);
+            onDone(way === 'undo' ? undone(went) : redone(went));
+          },
           (error: unknown) => {
             // The next undo would undo the previous action.
             if (error instanceof RockpoolError && error.code === 'undo-refused') onDone(null);
+            else if (way === 'undo') steps.push(null);
             onFailure(error);
           },
         )
         .finally(() => setGoing(null));
     },
-    [client, onDone, onFailure],
+    [client, onDone, onFailure, steps],
   );
   useUndoKeys(go);
   useEffect(() => {
