@@ -1,30 +1,32 @@
 import { SYSTEM_TABLES, tableToDdl } from '@rockpool/shared';
 
+// Comments here are not part of the SQL, which every page loads.
+
 // States of documents (shared/document) as the visible rows show them. A document without an entry has the state that
-// follows from its JSON alone.
+// follows from its JSON alone. `key`: the encoded key of the row.
 const DOCUMENT_DDL: string = `CREATE TABLE rockpool_document (
     table_id INTEGER NOT NULL,
-    key BLOB NOT NULL,                     -- encoded key of the row
+    key BLOB NOT NULL,
     column_id INTEGER NOT NULL,
     state BLOB NOT NULL,
     PRIMARY KEY (table_id, key, column_id)
   ) WITHOUT ROWID`;
 
-// The bases of the document states that this device has edited (documents/document-bases.ts).
+// The bases of the document states that this device has edited (documents/document-bases.ts). `key`: the encoded key of
+// the row. `id`: 16 bytes, a hash of what follows. `yjs`: a Yjs update, the whole document.
 const DOCUMENT_BASE_DDL: readonly string[] = [
   `CREATE TABLE rockpool_document_base (
     table_id INTEGER NOT NULL,
-    key BLOB NOT NULL,                     -- encoded key of the row
+    key BLOB NOT NULL,
     column_id INTEGER NOT NULL,
-    id BLOB NOT NULL,                      -- 16 bytes, a hash of what follows
-    yjs BLOB NOT NULL,                     -- a Yjs update: the whole document
+    id BLOB NOT NULL,
+    yjs BLOB NOT NULL,
     PRIMARY KEY (table_id, key, column_id, id)
   ) WITHOUT ROWID`,
   'CREATE INDEX rockpool_document_base_by_id ON rockpool_document_base (id)',
 ];
 
-// Admitted changesets, compressed (changelog/changeset-pack.ts): those from `first` to `last`, without gaps. Comments
-// here are not part of the SQL, which every page loads.
+// Admitted changesets, compressed (changelog/changeset-pack.ts): those from `first` to `last`, without gaps.
 const CHANGELOG_PACK_DDL =
   'CREATE TABLE rockpool_changelog_pack (last INTEGER PRIMARY KEY NOT NULL, first INTEGER NOT NULL, packed BLOB NOT NULL)';
 
@@ -89,18 +91,28 @@ export const INTERNAL_DDL: readonly string[] = [
 
   // Every changeset that this device has written, in order. Sequences and hashes change only with the site id.
   // Changesets above rockpool_decided form the outbox.
+  // - `sequence`: 1, 2, 3 … without gaps, packed ones included; from below, decided ones are pruned, but the last row
+  //   always stays. Below 0: rejected and kept ones from before the site id changed
+  // - `stamp_us`: local time at commit, rising (shared/clock/local-time.ts)
+  // - `base`: the cursor at commit
+  // - `hash`: over the row before it, the numbers and the body
+  // - `body`: the changeset as it travels
+  // - `before`: the old values, for this device alone
+  // - `shift_us`: what to add to the stamp to have what the wall clock showed; not 0 once it was set back
+  // - `origin`: the changeset that this one was re-created from (shared/change/changeset-origin.ts); NULL for none
+  // - `kept_ms`: of one kept for a restored server (changelog/kept-changesets.ts), when it was decided
+  // - `kept_epoch`: of one kept, the epoch of the log that has it
   `CREATE TABLE rockpool_changelog (
-    sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps, packed ones included; from below, decided ones are pruned, but the last row always stays.
-                                           -- Below 0: rejected and kept ones from before the site id changed
-    stamp_us INTEGER NOT NULL,             -- local time at commit, rising (shared/clock/local-time.ts)
-    base INTEGER NOT NULL,                 -- cursor at commit
-    hash BLOB NOT NULL,                    -- over the row before it, the numbers and the body
-    body BLOB NOT NULL,                    -- the changeset as it travels
-    before BLOB NOT NULL,                  -- the old values, for this device alone
-    shift_us INTEGER NOT NULL DEFAULT 0,   -- what to add to the stamp to have what the wall clock showed; not 0 once it was set back
-    origin BLOB,                           -- the changeset that this one was re-created from (shared/change/changeset-origin.ts); NULL for none
-    kept_ms INTEGER,                       -- of one kept for a restored server (changelog/kept-changesets.ts): when it was decided
-    kept_epoch BLOB                        -- of one kept: the epoch of the log that has it
+    sequence INTEGER PRIMARY KEY NOT NULL,
+    stamp_us INTEGER NOT NULL,
+    base INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    body BLOB NOT NULL,
+    before BLOB NOT NULL,
+    shift_us INTEGER NOT NULL DEFAULT 0,
+    origin BLOB,
+    kept_ms INTEGER,
+    kept_epoch BLOB
   )`,
   KEPT_INDEX_DDL,
 
@@ -111,21 +123,27 @@ export const INTERNAL_DDL: readonly string[] = [
   'CREATE TABLE rockpool_decided (up_to INTEGER PRIMARY KEY NOT NULL, decided_ms INTEGER NOT NULL)',
 
   // Rejected changesets: rejected by the server, or by constraints on this device. They wait for the user's decision.
+  // - `sequence`: in rockpool_changelog; below 0 and closed, no longer there
+  // - `code`, `fields_json`: the error
+  // - `closed`: 1 if it was tried again or dropped. Kept for as long as the changeset, which must not take effect
   `CREATE TABLE rockpool_parked (
-    sequence INTEGER PRIMARY KEY NOT NULL, -- in rockpool_changelog; below 0 and closed, no longer there
-    code TEXT NOT NULL,                    -- error code
-    fields_json TEXT NOT NULL,             -- its fields
+    sequence INTEGER PRIMARY KEY NOT NULL,
+    code TEXT NOT NULL,
+    fields_json TEXT NOT NULL,
     parked_ms INTEGER NOT NULL,
-    closed INTEGER NOT NULL DEFAULT 0      -- 1: tried again or dropped. Kept for as long as the changeset: it must not take effect after all
+    closed INTEGER NOT NULL DEFAULT 0
   )`,
 
   // Cell bases: the server's values under pending local writes.
+  // - `key`: the encoded key of the row
+  // - `column_id`: 0 for whether the row exists (1 or 0)
+  // - `base`: the watermark that the author of the covering write had seen of this cell
   `CREATE TABLE rockpool_base (
     table_id INTEGER NOT NULL,
-    key BLOB NOT NULL,                     -- encoded key of the row
-    column_id INTEGER NOT NULL,            -- 0: whether the row exists (1 or 0)
+    key BLOB NOT NULL,
+    column_id INTEGER NOT NULL,
     value,
-    base INTEGER NOT NULL,                 -- the watermark that the author of the covering write had seen of this cell
+    base INTEGER NOT NULL,
     PRIMARY KEY (table_id, key, column_id)
   ) WITHOUT ROWID`,
 

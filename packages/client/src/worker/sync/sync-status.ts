@@ -1,4 +1,4 @@
-import type { ErrorData } from '@rockpool/shared';
+import { RockpoolError, type ErrorData } from '@rockpool/shared';
 import type { StuckStage, SyncState, SyncWait } from '../../rpc/sync-status.ts';
 import { isServerTrouble } from './retry-delay.ts';
 import { stuckStage } from './stuck-stage.ts';
@@ -105,9 +105,4 @@ function onWall(wait: SyncWait | null, wallAheadMs: number): SyncWait | null {
   );
 }
 
-const READ_ONLY: ErrorData = {
-  code: 'auth-forbidden',
-  fields: { operation: 'write' },
-  recovery: 'ask-user',
-  message: 'The token allows only reading; local changes wait.',
-};
+const READ_ONLY: ErrorData = new RockpoolError('auth-forbidden', { operation: 'write' }).toData();
