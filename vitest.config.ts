@@ -7,6 +7,7 @@ import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/conf
 import type {} from './packages/vfs-opfs/testing/browser-media.ts';
 import type { BrowserCommand } from 'vitest/node';
 import { findChromium } from './scripts/find-chromium.mjs';
+import { bundledScripts } from './scripts/tests/bundled-scripts.mjs';
 import { bundledWorkers } from './scripts/tests/bundled-workers.mjs';
 import { isolatedFiles } from './scripts/tests/isolated-files.mjs';
 import { levelOfThisRun } from './scripts/tests/level.mjs';
@@ -152,6 +153,7 @@ const config: ViteUserConfig = defineConfig({
     teardownTimeout: HANG_MS,
     projects: [
       {
+        plugins: [bundledScripts()],
         test: {
           name: 'node',
           environment: 'node',
@@ -175,6 +177,7 @@ const config: ViteUserConfig = defineConfig({
         },
       },
       {
+        plugins: [bundledScripts()],
         test: {
           name: 'node-isolated',
           environment: 'node',
@@ -186,6 +189,7 @@ const config: ViteUserConfig = defineConfig({
         },
       },
       {
+        plugins: [bundledScripts()],
         test: {
           name: 'verify',
           environment: 'node',
@@ -199,6 +203,7 @@ const config: ViteUserConfig = defineConfig({
         },
       },
       {
+        plugins: [bundledScripts()],
         test: {
           name: 'deep',
           environment: 'node',
@@ -213,6 +218,7 @@ const config: ViteUserConfig = defineConfig({
         },
       },
       {
+        plugins: [bundledScripts()],
         test: {
           name: 'postgres',
           environment: 'node',
@@ -229,6 +235,7 @@ const config: ViteUserConfig = defineConfig({
         },
       },
       {
+        plugins: [bundledScripts()],
         test: {
           name: 'threads',
           environment: 'node',
