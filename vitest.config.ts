@@ -9,6 +9,7 @@ import type { BrowserCommand } from 'vitest/node';
 import { findChromium } from './scripts/find-chromium.mjs';
 import { bundledScripts } from './scripts/tests/bundled-scripts.mjs';
 import { bundledWorkers } from './scripts/tests/bundled-workers.mjs';
+import { cachedModules } from './scripts/tests/cached-modules.mjs';
 import { isolatedFiles } from './scripts/tests/isolated-files.mjs';
 import { levelOfThisRun } from './scripts/tests/level.mjs';
 import LongestFirst from './scripts/tests/longest-first.mjs';
@@ -115,7 +116,7 @@ function inChromium(test: {
 }): TestProjectInlineConfiguration {
   return {
     optimizeDeps,
-    plugins: [bundledWorkers()],
+    plugins: [bundledWorkers(), cachedModules()],
     test: {
       ...test,
       provide: {

@@ -9,13 +9,12 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'vite';
 import { root } from '../children.mjs';
+import { FOREVER } from './cached-modules.mjs';
 
 const BUNDLED = /[?&](worker_file|bundled)\b/;
 const WASM = /\.wasm$/;
 /** Prefix of a path that is not relative to the root. */
 const ABSOLUTE = '/@fs/';
-/** A run has its own browser profile, so that no cached file outlives the sources from which it was built. */
-const FOREVER = 'max-age=31536000, immutable';
 const NEW_WORKER = /new Worker\(new URL\((['"])([^'"]+)\1,\s*import\.meta\.url\)/g;
 const ASSET = /new URL\((['"])([^'"]+\.wasm)\1,\s*import\.meta\.url\)/g;
 
