@@ -1,34 +1,29 @@
-import { afterEach, beforeEach, inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import type { SyncServerOptions } from '../src/sync-server.ts';
 import { createPostgresDatabase } from './postgres-server.ts';
 import type {} from './postgres-for-all.ts';
 import { TestServer } from './test-server.ts';
 import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
+type Options = Partial<SyncServerOptions>;
+
 /**
  * Starts a server with an empty data directory for each test of a file: with files, with PostgreSQL in the project
  * `postgres`, or with threads that own databases in the project `threads`.
  */
-export function serverUnderTest(options: Partial<SyncServerOptions> = {}): {
+export function serverUnderTest(options: Options = {}): {
   readonly server: TestServer;
   restart(meanwhile?: () => void): Promise<void>;
 } {
   let folder: string | undefined;
   let server: TestServer | undefined;
-  let postgres: Partial<SyncServerOptions> = {};
+  let postgres: Options = {};
   const start = async (): Promise<void> => {
-    const threads = options.validate === undefined ? inject('threads') : undefined;
-    server = await TestServer.start(folder as string, {
-      ...(threads !== undefined && { threads }),
-      ...options,
-      ...postgres,
-    });
-    await server.sync.ready();
+    server = await startServer(folder as string, options, postgres);
   };
   beforeEach(async () => {
     folder = temporaryFolder();
-    const port = inject('postgresPort');
-    if (port !== undefined) postgres = { postgres: (await createPostgresDatabase(port)).url };
+    postgres = await emptyPostgres();
     await start();
   });
   afterEach(async () => {
@@ -44,4 +39,40 @@ export function serverUnderTest(options: Partial<SyncServerOptions> = {}): {
       await start();
     },
   };
+}
+
+/**
+ * Starts one server like `serverUnderTest` for all tests of a file, each of which uses databases of its own. Starting a
+ * server takes longer than a request.
+ */
+export function sharedServerUnderTest(options: Options = {}): { readonly server: TestServer } {
+  const folder = temporaryFolder();
+  let server: TestServer | undefined;
+  beforeAll(async () => {
+    server = await startServer(folder, options, await emptyPostgres());
+  });
+  afterAll(async () => {
+    await server?.stop();
+  });
+  return {
+    get server() {
+      return server as TestServer;
+    },
+  };
+}
+
+async function startServer(folder: string, options: Options, postgres: Options): Promise<TestServer> {
+  const threads = options.validate === undefined ? inject('threads') : undefined;
+  const server = await TestServer.start(folder, {
+    ...(threads !== undefined && { threads }),
+    ...options,
+    ...postgres,
+  });
+  await server.sync.ready();
+  return server;
+}
+
+async function emptyPostgres(): Promise<Options> {
+  const port = inject('postgresPort');
+  return port === undefined ? {} : { postgres: (await createPostgresDatabase(port)).url };
 }

@@ -1,30 +1,41 @@
 import { FIRST_PREVIOUS_HASH, MESSAGE_CODES, type ClientMessage } from '@rockpool/shared';
 import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ROUTES } from '../assembly/create-app.ts';
 import type { Route } from '../routes/route.ts';
 import { OPERATION_OF_MESSAGE } from '../session/session-rules.ts';
 import { insert, toChangeset, withAges } from '../../testing/changeset.ts';
 import { testKeys, type TestKeys } from '../../testing/keys.ts';
-import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { sharedServerUnderTest } from '../../testing/server-under-test.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
-import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
+import { TEST_SECRET } from '../../testing/test-server.ts';
 import { roleAllows, ROLES, type Operation, type Role } from './role.ts';
 
 /*
  * Every route and every message, with every token that must not grant access. Both come from the tables that the server
- * itself uses, so a route or message without a row here fails the test. The rows state the rights that each needs.
+ * itself uses, so a route or message without a row here fails the test. The rows state the rights that each needs. The
+ * tests share a server, and each has a database of its own.
  */
 
 let provider: TestKeys;
 beforeAll(async () => {
   provider = await testKeys('ES256', 'k1');
 });
-const tested = serverUnderTest({
+const tested = sharedServerUnderTest({
   get keySet() {
     return provider.keySet;
   },
+});
+
+let tests = 0;
+let databaseId: string;
+const connections: TestConnection[] = [];
+beforeEach(() => {
+  databaseId = `household-${++tests}`;
+});
+afterEach(async () => {
+  await Promise.all(connections.splice(0).map((connection) => connection.close()));
 });
 
 const secret = new TextEncoder().encode(TEST_SECRET);
@@ -35,7 +46,7 @@ const claims = (changes: JWTPayload = {}): JWTPayload => ({
   aud: 'rockpool',
   nbf: nowS() - 1,
   exp: nowS() + 60,
-  databases: [DATABASE],
+  databases: [databaseId],
   role: 'owner',
   ...changes,
 });
@@ -78,7 +89,7 @@ const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
   'of another tenant': () => sign(claims({ sub: 'tom', databases: ['elsewhere'] })),
   'of a principal without databases': () => sign(claims({ sub: 'nil', databases: [] })),
   'of a revoked member': async () => {
-    await tested.server.sync.members.setRole(DATABASE, 'rex', null);
+    await tested.server.sync.members.setRole(databaseId, 'rex', null);
     return sign(claims({ sub: 'rex' }));
   },
 };
@@ -86,6 +97,7 @@ const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
 interface RouteRow {
   /** See Route. */
   readonly access: Route['access'];
+  /** `:databaseId` stands for the database of the test. */
   readonly path: string;
   readonly body?: unknown;
   /** The status of the response to an owner. */
@@ -103,63 +115,63 @@ const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
   'GET /health': { access: 'public', path: '/health', status: 200 },
   'GET /ready': { access: 'public', path: '/ready', status: 200 },
   'GET /metrics': { access: 'public', path: '/metrics', status: 200 },
-  'GET /databases/:databaseId/members': { access: 'manage', path: `/databases/${DATABASE}/members`, status: 200 },
+  'GET /databases/:databaseId/members': { access: 'manage', path: '/databases/:databaseId/members', status: 200 },
   'PUT /databases/:databaseId/members/:principal': {
     access: 'manage',
-    path: `/databases/${DATABASE}/members/mia`,
+    path: '/databases/:databaseId/members/mia',
     body: { role: 'viewer' },
     status: 204,
   },
   'DELETE /databases/:databaseId/members/:principal': {
     access: 'manage',
-    path: `/databases/${DATABASE}/members/mia`,
+    path: '/databases/:databaseId/members/mia',
     status: 204,
   },
   // A small database has no snapshot.
   'GET /databases/:databaseId/snapshot': {
     access: 'read',
-    path: `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`,
+    path: `/databases/:databaseId/snapshot?schema=${TEST_SCHEMA.hash}`,
     status: 204,
   },
   // The table has no history.
   'GET /databases/:databaseId/history': {
     access: 'history',
-    path: `/databases/${DATABASE}/history?table=accounts&key=AA`,
+    path: '/databases/:databaseId/history?table=accounts&key=AA',
     status: 404,
     code: 'history-not-kept',
   },
   'GET /databases/:databaseId/history/row': {
     access: 'history',
-    path: `/databases/${DATABASE}/history/row?table=accounts&key=AA&version=1`,
+    path: '/databases/:databaseId/history/row?table=accounts&key=AA&version=1',
     status: 404,
     code: 'history-not-kept',
   },
   'GET /databases/:databaseId/history/written': {
     access: 'history',
-    path: `/databases/${DATABASE}/history/written?version=1&table=accounts`,
+    path: '/databases/:databaseId/history/written?version=1&table=accounts',
     status: 404,
     code: 'history-not-kept',
   },
   'GET /databases/:databaseId/past': {
     access: 'history',
-    path: `/databases/${DATABASE}/past?watermark=1`,
+    path: '/databases/:databaseId/past?watermark=1',
     status: 404,
     code: 'history-not-kept',
   },
   'POST /databases/:databaseId/invitations': {
     access: 'manage',
-    path: `/databases/${DATABASE}/invitations`,
+    path: '/databases/:databaseId/invitations',
     body: { role: 'viewer' },
     status: 201,
   },
   'GET /databases/:databaseId/invitations': {
     access: 'manage',
-    path: `/databases/${DATABASE}/invitations`,
+    path: '/databases/:databaseId/invitations',
     status: 200,
   },
   'DELETE /databases/:databaseId/invitations/:invitationId': {
     access: 'manage',
-    path: `/databases/${DATABASE}/invitations/${'0'.repeat(16)}`,
+    path: `/databases/:databaseId/invitations/${'0'.repeat(16)}`,
     status: 204,
   },
   'POST /invitations/accept': { access: 'principal', path: '/invitations/accept', body: { code: 'none' }, status: 400 },
@@ -198,7 +210,7 @@ const inDatabase = guarded.filter((route) => accessOf(route) !== 'principal');
 
 async function ask(route: Route, token: string): Promise<{ status: number; code: unknown }> {
   const { path, body } = ROUTE_ROWS[nameOf(route)] as RouteRow;
-  const response = await tested.server.ask(route.method, path, {
+  const response = await tested.server.ask(route.method, path.replace(':databaseId', databaseId), {
     ...(token !== '' && { token }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
@@ -211,14 +223,20 @@ async function ask(route: Route, token: string): Promise<{ status: number; code:
 
 function nothingWasDone(): void {
   expect(
-    tested.server.query('SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM rockpool_site) - 1'),
+    tested.server.query('SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM rockpool_site) - 1', databaseId),
   ).toEqual([[0n, 0n]]);
+}
+
+async function connect(): Promise<TestConnection> {
+  const connection = await tested.server.connect();
+  connections.push(connection);
+  return connection;
 }
 
 /** An owner creates the database first, so that its content can be checked. */
 async function opened(token: string | Promise<string> = sign(claims())): Promise<TestConnection> {
-  const connection = await tested.server.connect();
-  await connection.open(await token, DATABASE);
+  const connection = await connect();
+  await connection.open(await token, databaseId);
   return connection;
 }
 
@@ -242,8 +260,8 @@ describe.each(Object.entries(BAD_TOKENS))('a token that is %s', (_, { token, cod
     'is refused at the hello, whatever follows it: %s',
     async (type) => {
       await opened();
-      const connection = await tested.server.connect();
-      connection.hello(await token(), DATABASE);
+      const connection = await connect();
+      connection.hello(await token(), databaseId);
       if (type !== 'nothing') connection.send(await MESSAGE_ROWS[type as keyof typeof MESSAGE_ROWS]());
       expect(await connection.failure()).toEqual({
         type: 'failure',
@@ -271,8 +289,8 @@ describe.each(Object.entries(STRANGERS))('a token %s', (_, token) => {
     'is refused at the hello, whatever follows it: %s',
     async (type) => {
       await opened();
-      const connection = await tested.server.connect();
-      connection.hello(await token(), DATABASE);
+      const connection = await connect();
+      connection.hello(await token(), databaseId);
       if (type !== 'nothing') connection.send(await MESSAGE_ROWS[type as keyof typeof MESSAGE_ROWS]());
       expect(await connection.failure()).toEqual({ type: 'failure', code: 'auth-database-forbidden', fields: {} });
       nothingWasDone();
@@ -315,7 +333,7 @@ describe('a principal who is revoked while connected', () => {
     const connection = await opened();
     // The client sends its message before it learns of the revocation.
     const sent = await message();
-    await tested.server.sync.members.setRole(DATABASE, 'ann', null);
+    await tested.server.sync.members.setRole(databaseId, 'ann', null);
     connection.send(sent);
     expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
     nothingWasDone();
@@ -337,7 +355,7 @@ describe('a page of another origin', () => {
     async (_, route) => {
       const { path } = ROUTE_ROWS[nameOf(route)] as RouteRow;
       for (const origin of ['https://evil.test', 'null', `http://${tested.server.host}.evil.test`]) {
-        const response = await tested.server.ask(route.method, path, {
+        const response = await tested.server.ask(route.method, path.replace(':databaseId', databaseId), {
           token: await sign(claims()),
           headers: { origin },
         });
