@@ -1,4 +1,5 @@
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
+import type { Connection } from '#client/worker/sqlite/connection.ts';
 import type { WriteOutcome } from '#client/rpc/write-request.ts';
 import { readText } from '../checks.ts';
 import { olderSchema } from '../household-schema.ts';
@@ -61,6 +62,12 @@ interface Interrupted {
   readonly original: RecordedWrite | undefined;
 }
 
+/** The rows that a connection showed last. */
+interface KnownTexts {
+  readonly version: string;
+  readonly texts: TableTexts;
+}
+
 export interface WriteKind {
   readonly isAtomic: boolean;
   /** The rejected changeset that is written again. */
@@ -88,10 +95,11 @@ export class RecordedWrites {
   private readonly lost: RecordedWrite[] = [];
   private readonly repetitions = new Map<string, RecordedWrite>();
   private readonly interrupted = new Map<string, Interrupted>();
+  private readonly known = new WeakMap<Connection, KnownTexts>();
 
   /** Performs a write of the device and records it. */
   around(device: string, database: OpenDatabase, kind: WriteKind, body: () => WriteOutcome): WriteOutcome {
-    const before = kind.before ?? asCheck(() => textsOf(database));
+    const before = kind.before ?? asCheck(() => this.textsOf(database));
     const { isAtomic, ofSequence } = kind;
     const original = ofSequence === null ? undefined : asCheck(() => this.originalOf(device, database, ofSequence));
     // The outcome is unknown until the write returns.
@@ -106,7 +114,7 @@ export class RecordedWrites {
 
   /** The rows that a transaction of several calls begins with. */
   contentOf(database: OpenDatabase): TableTexts {
-    return asCheck(() => textsOf(database));
+    return asCheck(() => this.textsOf(database));
   }
 
   /** Called if a write failed and the tab is alive: no part of the write is stored. */
@@ -128,6 +136,7 @@ export class RecordedWrites {
   /** Called when the device may have lost what its storage had not flushed. */
   forgetLost(device: string, database: OpenDatabase): void {
     this.interrupted.delete(device);
+    this.known.delete(database.connection);
     const head = database.changelog.head().sequence;
     const own = this.ofDevice(device);
     const site = siteOf(database);
@@ -178,6 +187,17 @@ export class RecordedWrites {
     return mark === undefined ? undefined : this.byMark.get(mark);
   }
 
+  /** Most writes begin with the rows that the one before them left. */
+  private textsOf(database: OpenDatabase): TableTexts {
+    const { connection } = database;
+    const version = versionOf(connection);
+    const known = this.known.get(connection);
+    if (known !== undefined && known.version === version) return known.texts;
+    const texts = readTables((sql) => readText(database, sql), tablesOf(database.schema));
+    this.known.set(connection, { version, texts });
+    return texts;
+  }
+
   private ofDevice(device: string): Map<string, RecordedWrite> {
     const own = this.byDevice.get(device) ?? new Map<string, RecordedWrite>();
     this.byDevice.set(device, own);
@@ -194,7 +214,7 @@ export class RecordedWrites {
     const site = siteOf(database);
     const { cursor, logEpoch } = database.meta;
     const epoch = logEpoch === null ? null : Buffer.from(logEpoch).toString('hex');
-    const rows = changedRows(tablesOf(database.schema), before, textsOf(database));
+    const rows = changedRows(tablesOf(database.schema), before, this.textsOf(database));
     const markRow = rows.find(({ table, kind }) => table.name === 'mark' && kind === 'insert');
     const hidden = hiddenCells(own, database, { site, sequence, epoch });
     if (hidden !== null && database.meta.wantsFullResync) hideNewer(hidden, rows);
@@ -321,8 +341,9 @@ function rowNames(rows: readonly RowWrite[]): string {
     .join();
 }
 
-function textsOf(database: OpenDatabase): TableTexts {
-  return readTables((sql) => readText(database, sql), tablesOf(database.schema));
+/** Changes with every change of the rows, by this connection or by another one. */
+function versionOf(connection: Connection): string {
+  return `${connection.totalChanges} ${String(connection.value('PRAGMA data_version'))}`;
 }
 
 function siteOf(database: OpenDatabase): string {
