@@ -88,11 +88,15 @@ it('every word that the glossary excludes has a pattern, or a reason why a patte
 });
 
 it('no file uses a word that the glossary excludes', () => {
-  const found = files.flatMap((file) =>
-    read(file)
+  const found = files.flatMap((file) => {
+    const text = read(file);
+    // Most files match no pattern.
+    const rules = Object.entries(RULES).filter(([, rule]) => 'pattern' in rule && rule.pattern.test(text));
+    if (rules.length === 0) return [];
+    return text
       .split('\n')
       .flatMap((line, index) =>
-        Object.entries(RULES)
+        rules
           .filter(
             ([, rule]) =>
               'pattern' in rule &&
@@ -100,7 +104,7 @@ it('no file uses a word that the glossary excludes', () => {
               !rule.allowed?.some(([allowed]) => allowed.test(line) || allowed.test(file)),
           )
           .map(([word]) => `${word}: ${file}:${index + 1}`),
-      ),
-  );
+      );
+  });
   expect(found).toEqual([]);
 });

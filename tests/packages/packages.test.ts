@@ -29,6 +29,25 @@ function isBefore(one: readonly number[], other: readonly number[]): boolean {
   return at >= 0 && one[at]! < other[at]!;
 }
 
+interface PackedPackage {
+  readonly name: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+let known: readonly PackedPackage[] | undefined;
+
+/** What npm would pack, of all packages at once: it takes seconds to start. */
+function packedPackages(): readonly PackedPackage[] {
+  known ??= JSON.parse(
+    execFileSync(
+      'npm',
+      ['pack', ...names.map((name) => `./${name}`), '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'],
+      { cwd: packages, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+    ),
+  ) as readonly PackedPackage[];
+  return known;
+}
+
 describe.each(names)('the package in packages/%s', (name) => {
   const folder = join(packages, name);
   const manifest = manifestOf(folder);
@@ -43,13 +62,7 @@ describe.each(names)('the package in packages/%s', (name) => {
   });
 
   it('contains the sources named by its source maps, and no tests', () => {
-    const [{ files }] = JSON.parse(
-      execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], {
-        cwd: folder,
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      }),
-    ) as [{ readonly files: readonly { readonly path: string }[] }];
+    const { files } = packedPackages().find((one) => one.name === manifest.name) as PackedPackage;
     const packed = files.map(({ path }) => path).filter((path) => path.startsWith('src/') && /\.tsx?$/.test(path));
     const sources = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
       .map((path) => `src/${path}`)
