@@ -37,7 +37,7 @@ beforeEach(async () => {
   host = tested.server.host;
   context = await browser.newContext({ acceptDownloads: true });
   page = await context.newPage();
-  page.setDefaultTimeout(100_000);
+  page.setDefaultTimeout(0); // only the test has a time limit
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {
     // A request that the server refuses is not a defect of the page.

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer as createNetServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { chromium, type Browser, type Locator, type Page } from 'playwright';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from '../../scripts/find-chromium.mjs';
+import { freePort } from '#kit/free-port.ts';
 import { atLevel } from '#kit/level.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 
@@ -74,10 +74,7 @@ describe('the app of the guide', () => {
   const status = (page: Page): Promise<string | null> => page.getByRole('status').textContent();
 
   beforeAll(async () => {
-    const probe = createNetServer().listen(0);
-    await once(probe, 'listening');
-    ({ port } = probe.address() as AddressInfo);
-    probe.close();
+    port = await freePort();
     process.env['TODO_PORT'] = String(port); // read by the app's Vite configuration
     await startServer();
     vite = await createServer({
