@@ -92,6 +92,17 @@ describe('a database that is not in use', () => {
     expect(readdirSync(join(at('copies'), 'databases', 'db-household'))).toHaveLength(1);
   });
 
+  it('is unloaded without a restart of the server, also if few databases are open', async () => {
+    const server = await start({ unloadAfterMs: 50 });
+    const connection = await server.open();
+    await connection.commit([insert('accounts', 'a', { name: 'a' })]);
+    await copied(server);
+    expect(existsSync(path())).toBe(true);
+    await connection.close();
+    await server.logged('database-unloaded');
+    expect(existsSync(path())).toBe(false);
+  });
+
   it('does not count as unloaded once it is deleted', async () => {
     await unloaded();
     const server = await start();
@@ -250,6 +261,7 @@ async function beginLateFetch(isHeld: () => boolean = () => false): Promise<{ re
     destination,
     unloadAfterMs: null,
     owns: () => true,
+    closeUnused: () => Promise.resolve(),
     isInUse: () => true,
     hold: () => Promise.resolve(),
     isHeld,
@@ -279,6 +291,7 @@ it('a damaged database is not unloaded', async () => {
   const cold = new ColdDatabases({
     ...{ dataDir: at('data'), destination: new FolderDestination(at('copies')), unloadAfterMs: 1 },
     owns: () => true,
+    closeUnused: () => Promise.resolve(),
     isInUse: () => false,
     hold: () => Promise.resolve(),
     isHeld: () => false,
@@ -308,6 +321,7 @@ it('a server that stops does not finish the unloading of a database', async () =
   const cold = new ColdDatabases({
     ...{ dataDir: at('data'), destination, unloadAfterMs: 1 },
     owns: () => true,
+    closeUnused: () => Promise.resolve(),
     isInUse: () => false,
     hold: () => Promise.resolve(),
     isHeld: () => false,

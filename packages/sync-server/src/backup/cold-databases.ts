@@ -40,6 +40,8 @@ export interface ColdDatabasesOptions {
   /** A database that was not opened for this time is unloaded. Null stands for never. */
   readonly unloadAfterMs: number | null;
   readonly owns: (databaseId: string) => boolean;
+  /** See DatabaseCache.closeUnused: a few idle databases stay open, and would never be unloaded. */
+  readonly closeUnused: () => Promise<void>;
   /** Whether a database is open, being opened or held. */
   readonly isInUse: (databaseId: string) => boolean;
   /** See Databases.hold. */
@@ -217,7 +219,8 @@ export class ColdDatabases {
   }
 
   private async passNow(): Promise<void> {
-    const { dataDir, owns, log } = this.options;
+    const { dataDir, owns, closeUnused, log } = this.options;
+    await closeUnused();
     for (const databaseId of databaseIds(dataDir).filter(owns)) {
       await new Promise((resolve) => setImmediate(resolve));
       if (this.isClosed) return;

@@ -66,6 +66,8 @@ export class DatabaseCache {
   // The errors of databases that must stay closed for now.
   private readonly held = new Map<string, RockpoolError>();
   private readonly ending = new Set<Promise<void>>();
+  // The databases that were idle at the last call of `closeUnused`, and that nobody has used since.
+  private readonly unused = new WeakSet<LiveDatabase>();
   private readonly opening = new Map<string, Promise<LiveDatabase>>();
   // Opening or closing a file takes milliseconds, which add up to seconds when all clients reconnect at once.
   private readonly yielder = new Yielder();
@@ -92,6 +94,7 @@ export class DatabaseCache {
     this.requireFree(databaseId);
     this.open.delete(databaseId);
     this.open.set(databaseId, database);
+    this.unused.delete(database);
     if (!this.isSweeping) void this.closeIdle();
     return database;
   }
@@ -276,6 +279,21 @@ export class DatabaseCache {
     if (this.open.get(databaseId) !== live) return;
     this.open.delete(databaseId);
     live.lose(error);
+  }
+
+  /** Closes the databases that have been idle since the last call, however few are open. */
+  async closeUnused(): Promise<void> {
+    for (const [databaseId, database] of [...this.open]) {
+      await this.yielder.next();
+      if (this.isClosed || this.open.get(databaseId) !== database) continue;
+      const isUnused = database.isIdle && this.options.backup?.isPending(databaseId) !== true;
+      if (!isUnused) this.unused.delete(database);
+      else if (!this.unused.has(database)) this.unused.add(database);
+      else {
+        this.open.delete(databaseId);
+        await this.closeNow(databaseId, database);
+      }
+    }
   }
 
   private async closeIdle(): Promise<void> {

@@ -233,6 +233,7 @@ export class DatabaseHost implements Databases {
       destination: openDestination(backup, process.env),
       unloadAfterMs: backup.unloadAfterMs ?? null,
       owns: owns ?? (() => true),
+      closeUnused: () => this.cache.closeUnused(),
       isInUse: (databaseId) => this.cache.isInUse(databaseId),
       hold: (databaseId, error) => this.hold(databaseId, error),
       isHeld: (databaseId) => this.cache.isHeld(databaseId),
