@@ -50,6 +50,8 @@ describe('parsing an amount', () => {
     ['US$12', 'point', 1200],
     ['kr 12,50', 'comma', 1250],
     ['12.00 DR', 'point', -1200],
+    ['-12.00 DR', 'point', -1200],
+    ['(12.00 DR)', 'point', -1200],
     ['12.00CR', 'point', 1200],
     ['.5', 'point', 50],
     ['0', 'point', 0],
@@ -147,6 +149,9 @@ describe('a sum in an amount field', () => {
     ['-5+2', -300],
     ['12*1.195', 1_434],
     ['1.234,50+0,50', 123_500],
+    ['0.05/2', 3],
+    ['-0.05/2', -3],
+    ['10/(1-3)', -500],
   ])('is evaluated: %s', (text, minor) => {
     expect(parseTypedAmount(text, 'EUR', text.includes(',5') ? 'comma' : 'point')).toEqual({ ok: true, value: minor });
   });

@@ -74,10 +74,9 @@ function takeSigns(text: string): { digitsText: string; negative: boolean } {
     negative = true;
   }
   const creditOrDebit = /\s?(CR|DR)$/iu.exec(rest);
-  if (creditOrDebit !== null) {
-    rest = rest.slice(0, creditOrDebit.index).trim();
-    if (creditOrDebit[1]?.toUpperCase() === 'DR') negative = !negative;
-  }
+  // Banks that sign their amounts may also name the direction.
+  const isDebit = creditOrDebit?.[1]?.toUpperCase() === 'DR';
+  if (creditOrDebit !== null) rest = rest.slice(0, creditOrDebit.index).trim();
   let signs = 0;
   const takeSign = (): void => {
     const sign = /^[+-]/u.exec(rest) ?? /[+-]$/u.exec(rest);
@@ -92,7 +91,7 @@ function takeSigns(text: string): { digitsText: string; negative: boolean } {
   // The sign may be on the other side of the currency: "€ -12" or "12- EUR".
   takeSign();
   const twoSigns = signs > 1 || (signs === 1 && inParentheses !== null);
-  return { digitsText: twoSigns ? '' : rest, negative };
+  return { digitsText: twoSigns ? '' : rest, negative: negative || isDebit };
 }
 
 /** The digits of the whole units, or undefined if the grouping is invalid: `1,2,3` is not a number. */
