@@ -3,7 +3,7 @@ import { createDevice } from '#client/node/index.ts';
 import { defineSchema } from '#client/schema/index.ts';
 import { useClientsOfServer } from '#kit/clients-of-server.ts';
 import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 const entry = sqliteTable('entry', {
   id: text().primaryKey(),
@@ -19,6 +19,8 @@ const schema = defineSchema(
 const world = useClientsOfServer({ schema, historyRole: 'editor' });
 const open = (role: 'editor' | 'viewer' = 'editor'): Promise<Client> =>
   world.open({ principal: `ann as ${role}`, role });
+
+afterEach(() => vi.restoreAllMocks());
 
 async function write(client: Client, sql: string): Promise<void> {
   await client.execute(sql).synced;
@@ -50,6 +52,17 @@ describe('client.past', () => {
     // All past states are open at the same time as the current database.
     expect(await rowsOf(first)).toHaveLength(2);
     expect(await client.query('SELECT count(*) AS n FROM entry')).toEqual([{ n: 1 }]);
+  });
+
+  it('opens two states at the same time, and downloads each once', async () => {
+    const client = await open();
+    await write(client, `INSERT INTO entry (id, amount) VALUES ('x', 1)`);
+    await write(client, `UPDATE entry SET amount = 5`);
+    const fetched = vi.spyOn(world.server.app, 'fetch');
+    const states = await Promise.all([1, 2].map((version) => client.past({ version })));
+    const amounts = await Promise.all(states.map((state) => state.query('SELECT amount FROM entry')));
+    expect(amounts).toEqual([[{ amount: 1 }], [{ amount: 5 }]]);
+    expect(fetched.mock.calls.filter(([{ url }]) => url.includes('/past?'))).toHaveLength(2);
   });
 
   it('shows documents as their JSON', async () => {

@@ -25,12 +25,21 @@ export async function openPastState({ newId, ask }: PastStateSource, moment: Kno
   const id = newId();
   const facts = (await ask({ kind: 'open', id, moment: momentQuery(moment) })) as PastFacts;
   let closed = false;
-  const rowsOf = async (statement: SqlStatement): Promise<EncodedRows> => {
+  let reopening: Promise<PastAnswer> | null = null;
+  const requireOpen = (): void => {
     if (closed) throw new RockpoolError('client-closed', { closed: 'past state' });
+  };
+  /** Opens the state again, once for all queries that wait for it: the worker was restarted and its memory is lost. */
+  const reopen = (): Promise<PastAnswer> =>
+    (reopening ??= ask({ kind: 'open', id, moment: momentQuery({ version: facts.version }) }).finally(() => {
+      reopening = null;
+    }));
+  const rowsOf = async (statement: SqlStatement): Promise<EncodedRows> => {
+    requireOpen();
     const rows = await ask({ kind: 'query', id, statement });
     if (rows !== null) return rows as EncodedRows;
-    // Opens the state again, because the worker was restarted and its memory is lost.
-    await ask({ kind: 'open', id, moment: momentQuery({ version: facts.version }) });
+    requireOpen();
+    await reopen();
     return (await ask({ kind: 'query', id, statement })) as EncodedRows;
   };
   return {
@@ -41,6 +50,7 @@ export async function openPastState({ newId, ask }: PastStateSource, moment: Kno
     async close() {
       if (closed) return;
       closed = true;
+      await reopening?.catch(() => undefined);
       await ask({ kind: 'close', id });
     },
   };

@@ -143,8 +143,9 @@ export class OpenTab {
     const { options, schema, runtime, page } = this.context;
     if (options.sync === null) throw noServer();
     const { PastStates } = await loadPart('history', () => import('./past/past-states.ts'));
+    const sqlite = await runtime; // Not awaited below, where a second call could replace the states of the first one.
     this.pastStates ??= new PastStates(
-      { server: this.download(options.sync), schema, runtime: await runtime, token: () => page.token() },
+      { server: this.download(options.sync), schema, runtime: sqlite, token: () => page.token() },
       { Connection, QueryRun, memoryMedium, stageFile },
     );
     return this.pastStates.answer(ask, onProgress);
