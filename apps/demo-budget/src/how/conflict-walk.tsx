@@ -10,14 +10,21 @@ export function ConflictWalk(): ReactNode {
   const run = useTask();
   const [panes, setPanes] = useState<Panes | null>(null);
   const [opening, setOpening] = useState(false);
-  const open = useRef<Panes | null>(null);
-  useEffect(() => () => void open.current?.close(), []);
+  const leaving = useRef(new AbortController());
+  useEffect(() => {
+    const stop = new AbortController();
+    leaving.current = stop;
+    return () => stop.abort();
+  }, []);
   const start = (): void => {
+    const { signal } = leaving.current;
     setOpening(true);
     run(async () => {
       try {
-        open.current = await openPanes();
-        setPanes(open.current);
+        setPanes(await openPanes(signal));
+      } catch (error) {
+        // Leaving the page closes the devices while they open. That is no failure.
+        if (!signal.aborted) throw error;
       } finally {
         setOpening(false);
       }
