@@ -3,6 +3,8 @@ import { addAccount } from '../accounts/actions.ts';
 import { addEntry, changeEntry } from '../entries/actions.ts';
 import { assign } from '../envelopes/actions.ts';
 import { setGoal } from '../goals/actions.ts';
+import { addRule } from '../rules/actions.ts';
+import { addSchedule } from '../schedules/actions.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { deleteCategory, placeCategory, renameGroup } from './actions.ts';
@@ -53,12 +55,22 @@ describe('categories', () => {
       amountMinor: 500,
       byMonth: null,
     });
+    const { date: firstDate, ...ofSchedule } = entry;
+    const repetition = { firstDate, every: 1, unit: 'month', lastDate: null } as const;
+    await addSchedule(writer, { ...ofSchedule, ...repetition, accountId, otherAccountId: null });
+    await addRule(writer, {
+      needs: 'all',
+      conditions: [{ field: 'payee', test: 'is', value: 'zoo' }],
+      categoryId: 'starter-children',
+      payee: null,
+      notes: null,
+      status: null,
+      split: [],
+    });
     await deleteCategory(writer, 'starter-children', 'starter-leisure');
     expect(names()).not.toContain('Children');
-    expect(writer.rows('SELECT categoryId FROM entries UNION ALL SELECT categoryId FROM assignments')).toEqual([
-      { categoryId: 'starter-leisure' },
-      { categoryId: 'starter-leisure' },
-    ]);
+    for (const table of ['entries', 'assignments', 'schedules', 'rules'])
+      expect(writer.rows(`SELECT categoryId FROM ${table}`), table).toEqual([{ categoryId: 'starter-leisure' }]);
     expect(writer.rows('SELECT * FROM goals')).toEqual([]);
     // Another device made an entry meanwhile, or a part of one.
     const id = await addEntry(writer, accountId, entry);

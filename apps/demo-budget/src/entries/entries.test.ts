@@ -133,6 +133,21 @@ describe('the ledger', () => {
     ).toEqual([first, split].toSorted());
   });
 
+  it('does not list transfers as uncategorised, nor reconciled entries as not reconciled, and includes the limits', async () => {
+    const savings = await addAccount(writer, { name: 'Savings', kind: 'savings', currency: 'EUR', openingMinor: 0 });
+    await addTransfer(writer, accountId, savings, {
+      date: '2025-02-01',
+      notes: '',
+      amountMinor: -500,
+      otherMinor: 500,
+      categoryId: null,
+    });
+    await addEntry(writer, accountId, { ...coffee, date: '2025-02-02' }, [], 'reconciled');
+    const found = (filter: Partial<LedgerFilter>): string[] => ledger(filter).map((row) => row.date.slice(-2));
+    expect([found({ categoryId: 'none' }), found({ atLeastMinor: 350, atMostMinor: 350 })]).toEqual([['02'], ['02']]);
+    expect([found({ status: 'not-reconciled' }), found({ status: 'reconciled' })]).toEqual([['01'], ['02']]);
+  });
+
   it('adds up exactly beyond 2^53', async () => {
     await addEntry(writer, accountId, { ...coffee, amountMinor: Number.MAX_SAFE_INTEGER });
     await addEntry(writer, accountId, { ...coffee, amountMinor: Number.MAX_SAFE_INTEGER });
@@ -171,6 +186,18 @@ describe('several entries at once', () => {
     await expect(deleteEntries(writer, ids)).resolves.toBe(2);
     await expect(deleteEntries(writer, ids)).resolves.toBe(0);
   });
+
+  it('give no payee to a transfer, which is named after the other account', async () => {
+    const savings = await addAccount(writer, { name: 'Savings', kind: 'savings', currency: 'EUR', openingMinor: 0 });
+    const side = await addTransfer(writer, accountId, savings, {
+      date: '2025-02-01',
+      notes: '',
+      amountMinor: -500,
+      otherMinor: 500,
+      categoryId: null,
+    });
+    await expect(writer.execute(payeeOf([side], 'Tea'))).resolves.toMatchObject({ changes: 0 });
+  });
 });
 
 describe('categories', () => {
@@ -179,6 +206,9 @@ describe('categories', () => {
     await addEntry(writer, accountId, coffee);
     await addEntry(writer, accountId, { ...coffee, payee: 'Tea' });
     const leisure = await addEntry(writer, accountId, { ...coffee, categoryId: 'starter-leisure' });
+    await addEntry(writer, accountId, coffee, [
+      { id: '', categoryId: 'starter-leisure', amountMinor: -350, notes: '' },
+    ]);
     await setCategory(writer, [first], 'starter-eating-out');
     expect(writer.rows(uncategorisedOfPayee, ['Coffee'])).toEqual([{ entryCount: 1 }]);
     await expect(categorisePayee(writer, 'Coffee', 'starter-eating-out')).resolves.toBe(1);
@@ -221,6 +251,7 @@ it('moves its entries to another account of the same currency, except transfers 
   expect(assignment()).toEqual([{ accountId: savings, categoryId: 'starter-home' }]);
   await writer.execute(accountOf(ids, pension));
   expect(assignment()).toEqual([{ accountId: pension, categoryId: null }]);
+  await expect(setCategory(writer, [plain], 'starter-home')).resolves.toBe(0);
   expect(writer.rows('SELECT count(*) AS count FROM entries WHERE accountId = ?', [accountId])).toEqual([{ count: 2 }]);
 });
 
@@ -248,6 +279,19 @@ describe('a selection', () => {
     await expect(changeMany(writer, selectedIds(selection), change, work)).resolves.toBe(40);
     expect(changed()).toBe(40);
     expect(progress.at(-1)).toEqual({ doneCount: 40, totalCount: 40 });
+  });
+
+  it('is changed as a whole, whatever its size', async () => {
+    await writer.execute(
+      `WITH RECURSIVE entry (number) AS (VALUES (1) UNION ALL SELECT number + 1 FROM entry WHERE number < 4001)
+       INSERT INTO entries (id, accountId, date, amountMinor, enteredAtMs) SELECT 'e' || number, ?, '2025-01-31', -number, number FROM entry`,
+      [accountId],
+    );
+    const progress: Progress[] = [];
+    const work = { onProgress: (at: Progress) => void progress.push(at), signal: new AbortController().signal };
+    await expect(changeMany(writer, selectedIds(all), change, work)).resolves.toBe(4_001);
+    expect(changed()).toBe(4_001);
+    expect(progress.map(({ doneCount }) => doneCount)).toEqual([0, 2_000, 4_000, 4_001]);
   });
 
   it('leaves its entries unchanged if its work is stopped', async () => {

@@ -84,6 +84,7 @@ describe('an entry draft', () => {
       kind: 'transfer',
       fields: { amountMinor: -1000, otherMinor: 1100 },
     });
+    expect(submitDraft({ ...transfer, otherAmount: '-11' }, context)).toMatchObject({ fields: { otherMinor: 1100 } });
     expect(submitDraft({ ...transfer, otherAccountId: 'savings' }, context)).toMatchObject({
       fields: { amountMinor: -1000, otherMinor: 1000 },
     });
@@ -96,6 +97,9 @@ describe('an entry draft', () => {
     const minors = (draft: EntryDraft): unknown => submitDraft({ ...draft, date: '2026-03-01' }, saved);
     expect(minors(transfer)).toMatchObject({ fields: { amountMinor: -1000, otherMinor: 1100 } });
     expect(minors({ ...transfer, sign: 1 })).toMatchObject({ fields: { amountMinor: 1000, otherMinor: -1100 } });
+    expect(minors({ ...transfer, otherAmount: '12' })).toMatchObject({
+      fields: { amountMinor: -1000, otherMinor: 1200 },
+    });
   });
 
   it('makes the two sides of a transfer match again after concurrent changes, unless one is reconciled', () => {
@@ -143,6 +147,8 @@ describe('a suggestion', () => {
       { categoryId: 'fun', amount: '7.00' },
     ]);
     expect(withSuggestion({ ...asked, amount: '' }, asked, suggestion, context).parts).toEqual([]);
+    const divided = withNewPart(asked, context);
+    expect(withSuggestion(divided, asked, suggestion, context).parts).toEqual(divided.parts);
     const offBudget = { ...context, account: accountOf('loan', { kind: 'off-budget' }) };
     expect(withSuggestion(asked, asked, suggestion, offBudget).parts).toEqual([]);
   });

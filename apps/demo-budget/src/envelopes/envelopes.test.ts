@@ -163,6 +163,17 @@ describe('assigning', () => {
     ]);
   });
 
+  it('compares with the current amount of the same month and currency', async () => {
+    await put('2026-01', food, 5_000);
+    await put('2026-02', food, 400);
+    await assign(writer, [{ month: '2026-01', currency: 'USD', categoryId: food, amountMinor: 700 }]);
+    expect(writer.rows('SELECT amountMinor FROM assignments ORDER BY rowid')).toEqual([
+      { amountMinor: 5_000 },
+      { amountMinor: 400 },
+      { amountMinor: 700 },
+    ]);
+  });
+
   it('moves money from one envelope to another', async () => {
     await put('2026-01', food, 5_000);
     await move(writer, { month: '2026-01', currency: 'EUR', categoryId: food, amountMinor: 2_000 }, fun);

@@ -53,6 +53,17 @@ describe('entries as CSV', () => {
     expect(seen.at(-1)).toEqual({ writtenCount: 4, totalCount: 4 });
   });
 
+  it('can have the entries of one account', async () => {
+    const [yen] = writer.rows<{ id: string }>("SELECT id FROM accounts WHERE name = 'Yen'");
+    const seen: ExportProgress[] = [];
+    const lines = (await (await exportCsv(writer, (progress) => seen.push(progress), yen?.id)).text()).split('\r\n');
+    expect(lines.slice(1).map((line) => line.replace(/,[^,]*$/, ''))).toEqual([
+      '2025-01-01,Yen,Kiosk,,,-1200,JPY,open',
+      '',
+    ]);
+    expect(seen).toEqual([{ writtenCount: 1, totalCount: 1 }]);
+  });
+
   it('can be imported again', async () => {
     const file = await readChosenFile('budget.csv', await exportCsv(writer, () => undefined));
     expect(file).toMatchObject({

@@ -116,6 +116,8 @@ describe('restoring values of an entry', () => {
     expect(choicesOf(then, later, { ...noLimits, isLocked: true })).toEqual(['Payee: Market, now Kiosk']);
     expect(choicesOf(then, { ...later, entry: { ...later.entry, transferId: 't' } })).toEqual([]);
     expect(choicesOf({ ...then, entry: null }, later)).toEqual([]);
+    const reconciled = { ...then, entry: { ...then.entry, status: 'reconciled' } };
+    expect([choicesOf(then, reconciled), choicesOf(reconciled, then)]).toEqual([[], []]);
   });
 });
 

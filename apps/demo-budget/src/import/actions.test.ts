@@ -102,6 +102,41 @@ describe('importing a statement', () => {
     expect(rows).toHaveLength(2);
   });
 
+  it('gives an entry the category that the file names before the payee’s last one, and can add it', async () => {
+    const fields = { date: '2024-01-01', payee: 'Market', notes: '' };
+    await addEntry(writer, accountId, { ...fields, categoryId: 'starter-leisure', amountMinor: -1 });
+    await importEntries(
+      writer,
+      accountId,
+      (
+        [
+          ['a', -100, 'Food:GROCERIES'],
+          ['b', -200, ''],
+          ['c', -300, 'Pets'],
+          ['d', 400, 'Sales / Flea market'],
+          ['e', 500, 'Flea market'],
+          ['f', -50, 'Flea market'],
+        ] as const
+      ).map(([importKey, amountMinor, categoryName]) => ({ ...fields, importKey, amountMinor, categoryName })),
+      () => undefined,
+      true,
+    );
+    expect(
+      writer
+        .rows<{ id: string; name: string; kind: string }>(
+          'SELECT entries.id, name, kind FROM entries JOIN categories ON categories.id = categoryId WHERE importKey IS NOT NULL ORDER BY entries.id',
+        )
+        .map(({ id, name, kind }) => [id, name, kind]),
+    ).toEqual([
+      ['a', 'Groceries', 'spending'],
+      ['b', 'Leisure', 'spending'],
+      ['c', 'Pets', 'spending'],
+      ['d', 'Flea market', 'income'],
+      ['e', 'Flea market', 'income'],
+      ['f', 'Flea market', 'income'],
+    ]);
+  });
+
   it('shows spending in the report, not income', async () => {
     await importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'));
     await writer.execute('UPDATE entries SET categoryId = ? WHERE payee = ?', [

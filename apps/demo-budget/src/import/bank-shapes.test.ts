@@ -405,6 +405,37 @@ const shapes: readonly Shape[] = [
     rows: [coffee, ['2025-01-31', -1_000, 'Payee 1'], ['2025-01-31', -2_000, 'Payee 2']],
   },
   {
+    title: 'a CAMT.053 statement with a reversal, a payment in another currency and a batch without all its payments',
+    file: camt(
+      camtEntry(
+        '3.50',
+        'CRDT',
+        '<TxDtls><RltdPties><Dbtr><Nm>Me</Nm></Dbtr><Cdtr><Nm>Coffee</Nm></Cdtr></RltdPties></TxDtls>',
+        '<RvslInd>true</RvslInd><Sts><Cd>BOOK</Cd></Sts>',
+      ) +
+        camtEntry(
+          '9.20',
+          'DBIT',
+          '<TxDtls><AmtDtls><TxAmt><Amt Ccy="USD">10.00</Amt></TxAmt></AmtDtls><RltdPties><Cdtr><Nm>Diner</Nm></Cdtr></RltdPties></TxDtls>',
+        ) +
+        camtEntry(
+          '30.00',
+          'DBIT',
+          ['10.00', '19.00']
+            .map(
+              (amount) =>
+                `<TxDtls><Amt Ccy="EUR">${amount}</Amt><RltdPties><Cdtr><Nm>Landlord</Nm></Cdtr></RltdPties></TxDtls>`,
+            )
+            .join(''),
+        ),
+    ),
+    rows: [
+      ['2025-01-31', 350, 'Coffee'],
+      ['2025-01-31', -920, 'Diner'],
+      ['2025-01-31', -3_000, 'Landlord'],
+    ],
+  },
+  {
     title: 'a CAMT.052 report with a namespace prefix',
     file: camt(
       camtEntry(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { divideBy, formatsOfColumns, guessFormats, readChosenFile } from './chosen-file.ts';
 import { maxFileBytes } from './file/decode.ts';
+import { statementColumns } from './statement.ts';
 
 describe('a chosen file', () => {
   it('is read and recognised, and can be split with another delimiter', async () => {
@@ -86,6 +87,16 @@ describe('a chosen file', () => {
     const file = await readChosenFile('a.qif', new Blob(['!Type:Bank\nD2025-01-31\nT-1.500\nPRent\n^\n']));
     if (!file.ok) throw new Error(file.problem.code);
     expect(guessFormats(file.value)).toMatchObject({ decimalMarkOpen: true });
+  });
+
+  it('in QIF has the name of the account, and categories without the classes and accounts of transfers', async () => {
+    const entry = (category: string): string => `D2025-01-31\nT-1\nPRent\nL${category}\n^\n`;
+    const entries = ['Home:Rent/2025', '[Savings]', 'Food'].map(entry).join('');
+    const file = await readChosenFile('a.qif', new Blob([`!Account\nNGiro\nTBank\n^\n!Type:Bank\n${entries}`]));
+    if (!file.ok) throw new Error(file.problem.code);
+    expect(file.value.statements.map(({ accountNumber }) => accountNumber)).toEqual(['Giro']);
+    const { category } = statementColumns;
+    expect(file.value.table.rows.map(({ cells }) => cells[category ?? -1])).toEqual(['Home:Rent', '', 'Food']);
   });
 
   it('is rejected unread if it is too large', async () => {

@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { addAccount } from '../accounts/actions.ts';
+import { addAccount, setAccountClosed } from '../accounts/actions.ts';
 import { addEntry, deleteEntries, setCleared, unlock } from '../entries/actions.ts';
-import { clearedOfAccount, type ClearedRow } from '../queries/accounts.ts';
+import {
+  accountsToReconcile,
+  clearedOfAccount,
+  type AccountToReconcileRow,
+  type ClearedRow,
+} from '../queries/accounts.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { differenceOf, enterDifference, finishReconciling, mayEnter } from './actions.ts';
 
@@ -44,6 +49,19 @@ describe('reconciling', () => {
     expect(statuses()).toEqual(['reconciled', 'open']);
     await unlock(writer, rent);
     await expect(deleteEntries(writer, [rent])).resolves.toBe(1);
+  });
+
+  it('is due for the open accounts of a currency that have cleared entries', async () => {
+    const due = (currency: string): string[] =>
+      writer.rows<AccountToReconcileRow>(accountsToReconcile, [currency]).map(({ name }) => name);
+    expect(due('EUR')).toEqual([]);
+    await setCleared(writer, [rent], true);
+    expect([due('EUR'), due('USD')]).toEqual([['Checking'], []]);
+    await setAccountClosed(writer, accountId, true);
+    expect(due('EUR')).toEqual([]);
+    await setAccountClosed(writer, accountId, false);
+    await finishReconciling(writer, accountId);
+    expect(due('EUR')).toEqual([]);
   });
 
   it('adds a difference once, however often it is requested', async () => {

@@ -147,7 +147,8 @@ describe('the entries behind a figure', () => {
 });
 
 describe('the available months', () => {
-  it('are listed by currency', () => {
+  it('are listed by currency, with the opening balance of the accounts in the budget', async () => {
+    await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 70_000 });
     expect(writer.rows(currenciesOfAccounts)).toEqual([
       { currency: 'EUR', openingMinor: 1_000 },
       { currency: 'USD', openingMinor: 0 },

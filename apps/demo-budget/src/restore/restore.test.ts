@@ -9,7 +9,7 @@ import { beginNote, entryNoteId } from '../notes/actions.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
 import { restoreRows } from './actions.ts';
-import { readSavedJson, savedProblemSentence } from './saved-budget.ts';
+import { readSavedJson, savedProblemSentence, type SavedRow } from './saved-budget.ts';
 
 let writer: MemoryWriter;
 let text: string;
@@ -48,6 +48,24 @@ describe('a saved budget', () => {
     await restoreRows(other, saved.value);
     expect(everything(other)).toEqual(everything(writer));
     expect(other.rows('PRAGMA foreign_key_check')).toEqual([]);
+  });
+
+  it('is restored completely if it needs several transactions', async () => {
+    const columns = { accountId: 'purse', date: '2025-01-31', amountMinor: -1, enteredAtMs: 1 };
+    const account = { id: 'purse', name: 'Purse', kind: 'cash', currency: 'EUR', createdAtMs: 1 };
+    const entries = Array.from({ length: 1_001 }, (_, index) => ({ ...columns, id: `e${index}` }));
+    const seen: number[] = [];
+    const other = memoryWriter();
+    await restoreRows(
+      other,
+      new Map<string, readonly SavedRow[]>([
+        ['entries', entries],
+        ['accounts', [account]],
+      ]),
+      ({ writtenCount }) => seen.push(writtenCount),
+    );
+    expect(other.rows('SELECT count(*) AS count FROM entries')).toEqual([{ count: 1_001 }]);
+    expect(seen).toEqual([500, 1_000, 1_002]);
   });
 
   it.each([

@@ -132,6 +132,17 @@ describe('a rule that splits and clears', () => {
     ]);
   });
 
+  it('applies to existing entries of any size with the same amounts as to new ones', async () => {
+    const ids: string[] = [];
+    const given = [-1_234_567, 10_000, 99_999, Number.MAX_SAFE_INTEGER];
+    for (const amountMinor of given) ids.push(await addEntry(writer, accountId, entry('Market', amountMinor)));
+    await addRule(writer, rule, ids);
+    for (const [index, amountMinor] of given.entries())
+      expect(
+        writer.rows('SELECT categoryId, amountMinor FROM parts WHERE entryId = ? ORDER BY id', [ids[index] ?? '']),
+      ).toEqual(splitAmount(amountMinor, rule.split));
+  });
+
   it('leaves the category to the first rule that sets one or splits', () => {
     const subject = { payee: 'Market', notes: '', amountMinor: -1, accountId };
     const other = { ...rule, split: [], categoryId: home };

@@ -12,6 +12,7 @@ import { addRule, changeRule, deleteRule, renamePayee } from './actions.ts';
 import { applyRules } from './apply.ts';
 import { findMatches } from './matches.ts';
 import { readRule, readRules, type Rule, type RuleCondition } from './rule.ts';
+import { suggestFor } from './suggest.ts';
 
 const nothing = { needs: 'all', categoryId: null, payee: null, notes: null, status: null, split: [] } as const;
 const rule = ({ field = 'payee', test = 'contains', value = '', ...given }: Partial<Rule & RuleCondition>): Rule => ({
@@ -252,6 +253,22 @@ describe('stored rules', () => {
       });
     const rows = writer.rows<PayeeUseRow>(payeesInUse, payeeSearch(text));
     expect(rows.map(({ payee }) => payee)).toEqual(found);
+  });
+
+  it('a payee has the category of its newest categorised entry', async () => {
+    const home = await addCategory(writer, 'Home', 'spending');
+    for (const [date, categoryId] of [
+      ['2025-01-02', home],
+      ['2025-01-01', food],
+      ['2025-01-03', null],
+    ] as const)
+      await addEntry(writer, accountId, { payee: 'Market', notes: '', amountMinor: -1, categoryId, date });
+    expect(writer.rows<PayeeUseRow>(payeesInUse, payeeSearch(''))).toEqual([
+      { payee: 'Market', entryCount: 3, categoryId: home },
+    ]);
+    await expect(suggestFor(writer, { payee: 'Market', notes: '', amountMinor: -1, accountId })).resolves.toMatchObject(
+      { categoryId: home },
+    );
   });
 
   it('a payee renamed to an existing name merges with that payee, with the latest category', async () => {

@@ -142,15 +142,74 @@ it('a scheduled entry that appears on a statement is marked as entered, and the 
     { ...row, importKey: 'a', date: '2025-02-03', payee: 'LANDLORD SEPA' },
     { ...row, importKey: 'b', date: '2025-02-20', payee: 'Landlord' },
     { ...row, importKey: 'c', date: '2025-02-02', payee: 'Somebody else' },
+    { ...row, importKey: 'd', date: '2025-03-02', payee: 'Landlord', categoryName: 'Bills and insurance' },
   ]);
-  expect(writer.rows('SELECT id, outcome FROM scheduleDays')).toEqual([
+  expect(writer.rows('SELECT id, outcome FROM scheduleDays ORDER BY id')).toEqual([
     { id: `${scheduleId}/2025-02-01`, outcome: 'entered' },
+    { id: `${scheduleId}/2025-03-01`, outcome: 'entered' },
   ]);
   expect(writer.rows('SELECT id, categoryId FROM entries ORDER BY id')).toEqual([
     { id: 'a', categoryId: 'starter-home' },
     { id: 'b', categoryId: null },
     { id: 'c', categoryId: null },
+    { id: 'd', categoryId: 'starter-bills' },
   ]);
+});
+
+it('a scheduled transfer stays due after an import, which has only one of its sides', async () => {
+  const writer = memoryWriter();
+  const account = { kind: 'checking', currency: 'EUR', openingMinor: 0 } as const;
+  const accountId = await addAccount(writer, { ...account, name: 'A' });
+  const otherAccountId = await addAccount(writer, { ...account, name: 'B' });
+  await addSchedule(writer, {
+    accountId,
+    otherAccountId,
+    payee: '',
+    notes: '',
+    categoryId: null,
+    amountMinor: -60_000,
+    firstDate: '2025-01-01',
+    every: 1,
+    unit: 'month',
+    lastDate: null,
+  });
+  const draft = {
+    importKey: 'a',
+    date: '2025-01-01',
+    amountMinor: -60_000,
+    payee: 'Savings',
+    notes: '',
+    categoryName: '',
+  };
+  await expect(importEntries(writer, accountId, [draft])).resolves.toEqual({ addedIds: ['a'], matchedDays: [] });
+  expect(writer.rows('SELECT id FROM scheduleDays')).toEqual([]);
+});
+
+it('a scheduled entry stays due after an import into another account', async () => {
+  const writer = memoryWriter();
+  const account = { kind: 'checking', currency: 'EUR', openingMinor: 0 } as const;
+  await addSchedule(writer, {
+    accountId: await addAccount(writer, { ...account, name: 'A' }),
+    otherAccountId: null,
+    payee: 'Landlord',
+    notes: '',
+    categoryId: null,
+    amountMinor: -60_000,
+    firstDate: '2025-01-01',
+    every: 1,
+    unit: 'month',
+    lastDate: null,
+  });
+  const draft = {
+    importKey: 'a',
+    date: '2025-01-01',
+    amountMinor: -60_000,
+    payee: 'Landlord',
+    notes: '',
+    categoryName: '',
+  };
+  await importEntries(writer, await addAccount(writer, { ...account, name: 'B' }), [draft]);
+  expect(writer.rows('SELECT id FROM scheduleDays')).toEqual([]);
 });
 
 it('a scheduled entry is due again after its import is undone, unless the imported entry stays', async () => {

@@ -9,7 +9,7 @@ import { addRule } from '../rules/actions.ts';
 import { addSchedule } from '../schedules/actions.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
-import { restoreLost } from './actions.ts';
+import { dismissConflict, restoreLost } from './actions.ts';
 import { conflictsOf, isRestorable } from './conflicts.ts';
 
 let writer: MemoryWriter;
@@ -122,6 +122,17 @@ describe('the latest conflicts', () => {
       ['Notes of the budget', null],
     ]);
     expect(conflictsOf(conflicts()).map((conflict) => isRestorable(conflict))).toEqual([false, true]);
+  });
+
+  it('are dismissed with all columns of their group', async () => {
+    const food = await addCategory(writer, 'Food', 'spending');
+    await setGoal(writer, { categoryId: food, currency: 'EUR', kind: 'monthly', amountMinor: 40_000, byMonth: null });
+    await addLoss('1', 'goals', `${food}/EUR`, 'kind', 'by-month', 'monthly');
+    await addLoss('2', 'goals', `${food}/EUR`, 'amountMinor', 30_000, 40_000);
+    const together = conflictsOf(conflicts());
+    expect(together).toHaveLength(1);
+    for (const conflict of together) await dismissConflict(writer, conflict, 1);
+    expect(conflicts().map(({ dismissed }) => dismissed)).toEqual([1, 1]);
   });
 
   it('list a transfer once and restore both its sides; a part is named after its entry', async () => {

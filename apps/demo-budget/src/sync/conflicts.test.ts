@@ -120,6 +120,12 @@ describe('conflicts', () => {
     expect(isRestorable(only([{ ...amount, tableName: 'nobody knows', currentRow: null }]))).toBe(false);
   });
 
+  it('of the amount of a transfer are not restorable if its other side has another amount, as between currencies', () => {
+    const transfer = { ...amount, transferId: 't' };
+    expect(isRestorable(only([{ ...transfer, otherMinor: 4210 }]))).toBe(true);
+    expect(isRestorable(only([{ ...transfer, otherMinor: 3800 }]))).toBe(false);
+  });
+
   it('restore a deleted row only if the conflict log has every required column', () => {
     const gone = { ...goal, rule: 'delete-wins', rowName: null, currentRow: null } as const;
     const columns = ['categoryId', 'currency', 'kind', 'amountMinor'].map((columnName, index) => ({

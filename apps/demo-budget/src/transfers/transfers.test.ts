@@ -9,7 +9,7 @@ import { ledgerWindow, wholeLedger, type LedgerRow } from '../queries/ledger.ts'
 import { spendingByMonth } from '../queries/reports.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import type { FormResult } from '../entries/entry-draft.ts';
-import { saveChanged } from '../entries/save.ts';
+import { saveChanged, saveNew } from '../entries/save.ts';
 import { addTransfer, changeTransfer, makeTransfer, type TransferFields } from './actions.ts';
 import { sideWithCategory } from './side-with-category.ts';
 import { transferProblem } from './transfer-problem.ts';
@@ -148,6 +148,15 @@ describe('a transfer', () => {
     expect(writer.rows('SELECT id FROM parts')).toEqual([]);
   });
 
+  it('does not join a split entry, whose parts would be lost', async () => {
+    const fields = { date: '2025-03-01', payee: 'ATM', notes: '', categoryId: null, amountMinor: -5_000 };
+    const parts = [{ id: '', categoryId: saving, amountMinor: 5_000, notes: '' }];
+    const split = await addEntry(writer, cash, { ...fields, amountMinor: 5_000 }, parts);
+    const id = await addEntry(writer, checking, fields);
+    await expect(makeTransfer(writer, { ...fields, id }, cash, withdrawal, 'none')).resolves.toBe(false);
+    expect(rowsOf(cash).find((row) => row.id === split)).toMatchObject({ transferId: null, partCount: 1 });
+  });
+
   it('keeps the day and memo that somebody else gave the entry since its form was opened', async () => {
     const fields = { date: '2025-03-01', payee: 'ATM', notes: '', categoryId: null, amountMinor: -5_000 };
     const id = await addEntry(writer, checking, fields);
@@ -257,9 +266,12 @@ describe('a transfer', () => {
       { ...withdrawal, amountMinor: 1_000, otherMinor: -1_000, categoryId: saving },
       'other',
     );
-    expect(rowsOf(pension).map((row) => row.categoryId)).toEqual([null, null]);
+    const otherAccount = writer.rows<AccountRow>(accountsWithBalances).find(({ id }) => id === checking) as AccountRow;
+    const fields = { ...withdrawal, amountMinor: 200, otherMinor: -200, categoryId: saving };
+    await saveNew(writer, { id: pension, kind: 'off-budget' }, { kind: 'transfer', otherAccount, fields });
+    expect(rowsOf(pension).map((row) => row.categoryId)).toEqual([null, null, null]);
     expect(writer.rows(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31'])).toEqual([
-      { month: '2025-03', categoryId: saving, spentMinor: 6_000 },
+      { month: '2025-03', categoryId: saving, spentMinor: 6_200 },
     ]);
   });
 

@@ -62,7 +62,13 @@ describe('the profile of an account', () => {
     const accountId = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 0 });
     const stored = (): ImportProfileRow | undefined =>
       writer.rows<ImportProfileRow>(importProfileOfAccount, [accountId])[0];
-    await saveProfile(writer, accountId, { ...profile, turnSigns: false });
+    await saveProfile(writer, accountId, {
+      columnNames: { date: 'Day' },
+      delimiter: ',',
+      dateOrder: 'year-month-day',
+      decimalMark: 'point',
+      turnSigns: false,
+    });
     await saveProfile(writer, accountId, profile);
     expect(readProfile(stored() as ImportProfileRow)).toEqual(profile);
     await forgetProfile(writer, accountId);

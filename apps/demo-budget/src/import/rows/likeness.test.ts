@@ -38,6 +38,15 @@ describe('a similar entry', () => {
     const alike = findAlike(rows, [known('a', '2025-02-02', 'Coffee')]);
     expect([...alike].map(([row, entry]) => [row.date, entry.id])).toEqual([['2025-02-02', 'a']]);
   });
+
+  it('leaves the next one to the next row, also if both are nearest to the first row', () => {
+    const rows = [draft('2025-02-03', 'Coffee'), draft('2025-02-04', 'Coffee')];
+    const alike = findAlike(rows, [known('a', '2025-02-03', 'Coffee'), known('b', '2025-02-02', 'Coffee')]);
+    expect([...alike].map(([row, entry]) => [row.date, entry.id])).toEqual([
+      ['2025-02-03', 'a'],
+      ['2025-02-04', 'b'],
+    ]);
+  });
 });
 
 describe('an imported entry', () => {

@@ -89,6 +89,7 @@ describe('dates', () => {
       order: 'month-day-year',
       alternatives: ['day-month-year'],
     });
+    expect(recogniseDateOrder(['02/01/2025', '01/09/2025', '01/03/2025']).order).toBe('month-day-year');
     expect(recogniseDateOrder(['05/05/2025'])).toEqual({ order: 'day-month-year', alternatives: [] });
   });
 
@@ -228,6 +229,21 @@ describe('the preview', () => {
     expect(
       previewImport(table, { ...settings, turnSigns: true }, nothingKnown).map((row) => row.draft?.amountMinor),
     ).toEqual([-350, 0]);
+    const sides = tableOf('Date,Out,In\n2025-01-31,3.50,\n2025-02-01,,100\n');
+    const columns = { ...settings.columns, payee: null, amount: null, debit: 1, credit: 2 };
+    expect(
+      previewImport(sides, { ...settings, columns, turnSigns: true }, nothingKnown).map(
+        (row) => row.draft?.amountMinor,
+      ),
+    ).toEqual([350, -10_000]);
+  });
+
+  it('takes money out if the direction says so, whether or not the amount has a sign', () => {
+    const table = tableOf(
+      'Date,Payee,Amount,Direction\n2025-01-31,Coffee,-3.50,DR\n2025-01-31,Tea,2.00,DR\n2025-01-31,Wages,9.00,CR\n',
+    );
+    const rows = previewImport(table, { ...settings, columns: { ...settings.columns, direction: 3 } }, nothingKnown);
+    expect(rows.map((row) => row.draft?.amountMinor)).toEqual([-350, -200, 900]);
   });
 
   it('rejects a row in a currency other than the account’s', () => {

@@ -27,4 +27,19 @@ describe('the cash-flow report', () => {
       lineMinor: 180_000n,
     });
   });
+
+  it('compares the net of each month with the same month a year earlier', () => {
+    const before = cashFlow(
+      [
+        { month: '2024-03', side: 'income', changeMinor: 70 },
+        { month: '2024-03', side: 'spending', changeMinor: -30 },
+      ],
+      ['2024-01', '2024-02', '2024-03'],
+    );
+    expect(cashFlowColumns(flows, before).map(({ summary }) => summary.map(({ minor }) => minor))).toEqual([
+      [180_000n, 0n],
+      [0n, 0n],
+      [500n, 40n],
+    ]);
+  });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { netWorth } from './net-worth.ts';
+import { netWorth, netWorthColumns } from './net-worth.ts';
 
 describe('net worth', () => {
   const giro = { accountId: 'giro', name: 'Giro', beforeMinor: 10_000 };
@@ -10,6 +10,22 @@ describe('net worth', () => {
     { ...card, month: '2025-02', changeMinor: -3_000 },
     { accountId: 'new', name: 'New', beforeMinor: 7, month: '2024-11', changeMinor: 0 },
   ];
+
+  it('is compared with the same months a year earlier', () => {
+    const { months } = netWorth(rows, ['2025-01', '2025-02']);
+    const before = netWorth(
+      [
+        { ...giro, month: '2024-01', changeMinor: -2_000 },
+        { ...card, month: '2024-02', changeMinor: -500 },
+      ],
+      ['2024-01', '2024-02'],
+    );
+    const columns = netWorthColumns(months, before.months);
+    expect(columns.map(({ summary }) => summary.map(({ minor }) => minor))).toEqual([
+      [8_507n, 8_000n],
+      [5_507n, 7_500n],
+    ]);
+  });
 
   it('carries balances into the period and over months without entries, and keeps debts separate', () => {
     expect(netWorth(rows, ['2024-12', '2025-01', '2025-02'])).toEqual({

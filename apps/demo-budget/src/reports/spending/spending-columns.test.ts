@@ -28,6 +28,24 @@ describe('the columns of spending', () => {
     expect(january?.summary).toEqual([{ name: 'Total', minor: report.totalMinor }]);
   });
 
+  it('compare each month, or a selected category in it, with a year earlier', () => {
+    const before = spendingReport(
+      [
+        { month: '2024-01', categoryId: 'c2', spentMinor: 40 },
+        { month: '2024-01', categoryId: 'c7', spentMinor: 2 },
+      ],
+      categories,
+      ['2023-12', '2024-01'],
+    );
+    const earlier = (onlyCategory?: string): unknown[] =>
+      spendingColumns(report, onlyCategory, before).map(({ summary }) => summary[1]?.minor);
+    expect([earlier(), earlier('c2'), earlier('c3')]).toEqual([
+      [0n, 42n],
+      [0n, 40n],
+      [undefined, undefined],
+    ]);
+  });
+
   it('show only the selected category, in the same colour as among the others', () => {
     const [, january] = spendingColumns(report, 'c2');
     expect(january?.bars).toEqual([[{ id: 'c2', name: 'Category 2', minor: 998n, colour: '--series-3' }]]);
