@@ -503,6 +503,17 @@ describe('a write in the tab that merges', () => {
     ]);
   });
 
+  it('is lost if it was typed into a document whose row was deleted, and the rest of the branch is merged', async () => {
+    const branch = await begin();
+    const document = await branch.document<{ body: string }>('entry', ['e'], 'details');
+    const deleted = branch.execute("DELETE FROM entry WHERE id = 'e'");
+    document.change((value) => ({ ...value, body: 'too late' }));
+    await deleted;
+    await expect(document.saved()).rejects.toMatchObject({ code: 'document-gone' });
+    await branch.merge();
+    expect(await client.query('SELECT id FROM entry')).toEqual([{ id: 'f' }]);
+  });
+
   it('of two merges at once, the second finds the branch ended', async () => {
     const branch = await begin();
     await branch.execute("UPDATE entry SET hits = hits + 1 WHERE id = 'e'");

@@ -6,15 +6,18 @@ import { storageFileNames } from '#vfs-opfs/storage-name.ts';
 import { SimulatedDisk } from '#vfs-opfs/testing/index.ts';
 import { STORED_NAME } from '#client/testing/worker/test-database.ts';
 import { atLevel } from '#kit/level.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { encodeDocumentCell } from '#shared/document/index.ts';
 import { insert, remove, update } from '#sync-server/testing/changeset.ts';
 import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
 import type { TestConnection } from '#sync-server/testing/test-client.ts';
+import { TestServer } from '#sync-server/testing/test-server.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SnapshotDevice, type SnapshotDeviceOptions } from './snapshot-device.ts';
 import { fetchBuilt } from './test-snapshots.ts';
 
-const tested = serverUnderTest({ snapshots: { minFileBytes: 1, maxTailChangesets: 2 } });
+const SNAPSHOTS = { minFileBytes: 1, maxTailChangesets: 2 };
+const tested = serverUnderTest({ snapshots: SNAPSHOTS });
 const devices: SnapshotDevice[] = [];
 afterEach(async () => {
   for (const device of devices.splice(0)) await device.close();
@@ -308,6 +311,34 @@ it('is not downloaded repeatedly from a server that accepts none of its files', 
   expect(asked).toBe(3);
   expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
   await writer.close();
+});
+
+it('refuses a file of a different database before it offers it to the server', async () => {
+  await fillServer();
+  const other = await TestServer.start(temporaryFolder(), { snapshots: SNAPSHOTS });
+  await other.sync.ready();
+  const writer = await other.open();
+  await writer.commit([insert('accounts', 'x', { name: 'Foreign' })]);
+  let { host } = tested.server;
+  let asked = 0;
+  const mine = await device({
+    fetch: (input, init) => {
+      asked++;
+      return fetchBuilt((input as string).replace(/^http:..[^/]+/, `http://${host}`), init);
+    },
+  });
+  mine.start();
+  await mine.upToDate();
+  mine.stop();
+  askForAll(mine);
+  [host, asked] = [other.host, 0];
+  mine.start();
+  await mine.upToDate();
+  expect(mine.problems).toMatchObject([{ code: 'database-mismatch' }]);
+  expect(asked).toBe(1);
+  expect(mine.rows('SELECT name FROM accounts')).toEqual([['Cash']]);
+  await writer.close();
+  await other.stop();
 });
 
 describe('a full resync by deliveries', () => {

@@ -370,6 +370,29 @@ it('useDocument opens a document once its row is stored', async () => {
   await expect.poll(() => drawn.querySelector('input')?.value).toBe('late');
 });
 
+it('useDocument opens no document for a component that is unmounted before its row is stored', async () => {
+  const opened = await open();
+  let opens = 0;
+  const document = (...given: Parameters<Client['document']>): ReturnType<Client['document']> => {
+    opens++;
+    return opened.document(...given);
+  };
+  const of = (children: ReactElement | null): ReactElement => (
+    <RockpoolProvider client={{ ...opened, document } as Client}>{children}</RockpoolProvider>
+  );
+  const drawn = draw(of(<Field id="p" />));
+  await expect.poll(() => drawn.textContent).toBe('document-gone');
+  flushSync(() => root?.render(<StrictMode>{of(null)}</StrictMode>));
+  opens = 0;
+  const pages = opened.live('SELECT id FROM page');
+  const stored = (async () => {
+    for await (const { rows } of pages) if (rows.length > 0) return;
+  })();
+  await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"late"}')`);
+  await stored;
+  expect(opens).toBe(0);
+});
+
 it('useDocument returns a new object for a document that is closed and opened again', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"low"}'), ('q', '{"body":"high"}')`);

@@ -93,6 +93,15 @@ describe('the presence of a tab', () => {
     expect(heard).toHaveLength(2);
     presence.hear({ whole: true, seen: [] });
     expect(presence.about('').current).toEqual([]);
+    expect(heard.slice(2)).toEqual([[]]);
+  });
+
+  it('lists the tabs of two devices with the same tab id as two peers', () => {
+    const { presence } = createWorld();
+    presence.hear({ whole: false, seen: [seen({}), seen({ siteId: 'copied', sinceMs: 2 })] });
+    expect(presence.about('').current.map(({ siteId }) => siteId)).toEqual(['s', 'copied']);
+    presence.hear({ whole: false, seen: [seen({ stateJson: null })] });
+    expect(presence.about('').current.map(({ siteId }) => siteId)).toEqual(['copied']);
   });
 
   it.each([

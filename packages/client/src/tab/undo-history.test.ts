@@ -151,6 +151,23 @@ describe('the history of a tab', () => {
     expect(tried).toEqual(['a', 'b', 'a']);
   });
 
+  it('keeps a newer write as a step if it was written during an undo', async () => {
+    const tried: string[] = [];
+    let write: (() => Promise<unknown>) | null = null;
+    const history = new UndoHistory({
+      newId: () => 'u',
+      undo: async (requestId) => {
+        tried.push(requestId);
+        await write?.();
+        write = null;
+      },
+    });
+    await history.remember('a', Promise.resolve());
+    write = () => history.remember('b', Promise.resolve());
+    expect([await history.undo(), await history.undo(), await history.undo()]).toEqual([true, true, false]);
+    expect(tried).toEqual(['a', 'b']);
+  });
+
   it('runs concurrent steps one after the other', async () => {
     const { history, undone, write } = createWorld();
     await write('a');

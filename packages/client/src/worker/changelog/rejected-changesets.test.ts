@@ -135,6 +135,29 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
+  it('can swap unique values beside a row whose parent was missing before', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')");
+    write(
+      database,
+      "UPDATE account SET name = 'x' WHERE id = 'a'",
+      "UPDATE account SET name = 'Cash' WHERE id = 'b'",
+      "UPDATE account SET name = 'Bank' WHERE id = 'a'",
+    );
+    database.connection.setForeignKeys(false);
+    database.connection.exec(
+      "INSERT INTO entry (id, account_id) VALUES ('orphan', 'missing'); UPDATE account SET name = 'x' WHERE id = 'a'; UPDATE account SET name = 'Bank' WHERE id = 'b'; UPDATE account SET name = 'Cash' WHERE id = 'a'",
+    );
+    database.connection.setForeignKeys(true);
+    rejectAsServer(database, 2);
+    database.retryRejected(2);
+    expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([
+      ['a', 'Bank'],
+      ['b', 'Cash'],
+    ]);
+    database.close();
+  });
+
   it.each([
     ['another name', 'New'],
     ['the name that it had', 'Cash'],

@@ -31,8 +31,43 @@ describe('taking snapshot files', () => {
     expect(calls).toEqual(['take', 'take', 'take', 'discard']);
     expect(taking.offer).toBe('refused');
     taking.delivered();
+    expect(taking.offer).toBe('accepted');
     await takeOne();
     expect(calls.at(-1)).toBe('take');
+    taking.delivered();
+    expect(taking.file).toBeNull();
+    expect(calls.at(-1)).toBe('discard');
+  });
+
+  it('ends a download, its progress and its events when the connection ends', async () => {
+    const started = Promise.withResolvers<AbortSignal>();
+    const cut = Promise.withResolvers<void>();
+    const source: SnapshotSource = {
+      async take({ onProgress }, signal) {
+        onProgress({ receivedBytes: 100, totalBytes: 600 });
+        started.resolve(signal);
+        await cut.promise;
+        onProgress({ receivedBytes: 200, totalBytes: 600 });
+        throw new RockpoolError('network-unreachable');
+      },
+      discard: async () => expect.unreachable(),
+    };
+    const events: string[] = [];
+    const taking = createSnapshotTaking({
+      source,
+      dispatch: ({ type }) => void events.push(type),
+      onProblem: ({ code }) => void events.push(code),
+    });
+    let isConnected = true;
+    taking.take(() => isConnected);
+    const signal = await started.promise;
+    expect(taking.progress).toEqual({ receivedBytes: 100, totalBytes: 600 });
+    isConnected = false;
+    taking.abort();
+    expect([signal.aborted, taking.progress]).toEqual([true, null]);
+    cut.resolve();
+    await new Promise((resolve) => setTimeout(resolve));
+    expect([taking.progress, taking.offer, events]).toEqual([null, 'accepted', []]);
   });
 
   it('resumes a download that makes progress, however often the connection is cut', async () => {

@@ -18,6 +18,7 @@ import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../../
 import { createSyncEngine, type SyncDatabase, type SyncEngine, type SyncEngineOptions } from './sync-engine.ts';
 import type { SyncReport } from './sync-status.ts';
 import type { ServerConnectionEvents } from './server-connection.ts';
+import type { SnapshotSource } from './snapshot-taking.ts';
 
 let requests = 0;
 
@@ -62,7 +63,7 @@ async function connected(
   database: OpenDatabase,
   sync: SyncDatabase = testSync(database),
   token: () => Promise<string> = async () => 'token',
-  parts: Pick<SyncEngineOptions, 'inTurn'> = {},
+  parts: Pick<SyncEngineOptions, 'inTurn' | 'snapshots'> = {},
 ): Promise<Connected> {
   const lines: Line[] = [];
   const reports: SyncReport[] = [];
@@ -106,6 +107,16 @@ async function connected(
     return line;
   };
   return { lines, next, engine, reports, restarts: () => restarts };
+}
+
+const auditCount = (line: Line): number => line.sent.filter(({ type }) => type === 'audit').length;
+
+/** Lets time pass on a connection whose server answers every ping. */
+function pass(line: Line, seconds: number): void {
+  for (let second = 0; second < seconds; second++) {
+    vi.advanceTimersByTime(1_000);
+    line.say({ type: 'pong', serverNowMs: 1_700_000_000_000 });
+  }
 }
 
 const pushes = (line: Line): Push[] => line.sent.filter((message): message is Push => message.type === 'push');
@@ -356,21 +367,56 @@ it('the engine continues to push after outcomes that several deliveries brought 
 it('the engine starts no audit soon after a local write', async () => {
   const { next, engine } = await connected(openInMemory());
   const line = await next(1);
-  const audits = (): number => line.sent.filter(({ type }) => type === 'audit').length;
-  const pass = (seconds: number): void => {
-    for (let second = 0; second < seconds; second++) {
-      vi.advanceTimersByTime(1_000);
-      line.say({ type: 'pong', serverNowMs: 1_700_000_000_000 });
-    }
-  };
   line.say(testWelcome());
   line.say(testDelivery({ to: 1 }));
-  pass(19);
+  pass(line, 19);
   engine.committed();
-  pass(19);
-  expect(audits()).toBe(0);
-  pass(2);
-  expect(audits()).toBe(1);
+  pass(line, 19);
+  expect(auditCount(line)).toBe(0);
+  pass(line, 2);
+  expect(auditCount(line)).toBe(1);
+});
+
+it('the engine sends an audit that its last connection left unanswered again on the next one', async () => {
+  const { lines, next, engine } = await connected(openInMemory());
+  const first = await next(1);
+  first.say(testWelcome());
+  first.say(testDelivery({ to: 1 }));
+  pass(first, 21);
+  expect(auditCount(first)).toBe(1);
+  first.events.onFailed(new RockpoolError('network-unreachable').toData());
+  engine.tryNow();
+  const second = await next(2);
+  second.say(testWelcome());
+  second.say(testDelivery({ from: 1, to: 2 }));
+  pass(second, 21);
+  expect(auditCount(second)).toBe(1);
+  pass(second, 45);
+  expect(lines).toHaveLength(2);
+});
+
+it('the engine ends a download of a snapshot when it is stopped, and reports nothing more', async () => {
+  const signals: AbortSignal[] = [];
+  const ended = Promise.withResolvers<never>();
+  const snapshots: SnapshotSource = {
+    async take({ onProgress }, signal) {
+      signals.push(signal);
+      onProgress({ receivedBytes: 1, totalBytes: 2 });
+      return ended.promise;
+    },
+    discard: async () => undefined,
+  };
+  const { lines, next, engine, reports } = await connected(openInMemory(), undefined, undefined, { snapshots });
+  const line = await next(1);
+  line.say(testWelcome({ takeSnapshot: true }));
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  engine.stop();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  expect(reports.at(-1)).toMatchObject({ state: 'offline', snapshot: null });
+  const before = reports.length;
+  ended.reject(new RockpoolError('network-unreachable'));
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  expect([lines.length, reports.length]).toEqual([1, before]);
 });
 
 it('the engine ignores a message of an ended connection that waited for the end of a transaction', async () => {

@@ -128,6 +128,16 @@ describe('undoing a transaction', () => {
     expect(problemOf(() => undo(database, 'parent', 'once more'))).toBe(null);
   });
 
+  it('works beside a row whose parent was missing before', () => {
+    const database = withAccounts();
+    write(database, 'w', "UPDATE account SET amount = 7 WHERE id = 'a'");
+    database.connection.setForeignKeys(false);
+    database.connection.exec("INSERT INTO entry VALUES ('orphan', 'missing', '')");
+    database.connection.setForeignKeys(true);
+    undo(database, 'w');
+    expect(database.connection.value("SELECT amount FROM account WHERE id = 'a'")).toBe(1);
+  });
+
   it('is rejected if a constraint is violated', () => {
     const database = withAccounts();
     write(database, 'w', "UPDATE account SET name = 'free' WHERE id = 'b'");
