@@ -1,5 +1,6 @@
 import { RockpoolError, type ErrorCode } from '@rockpool/shared';
 import { errorFields, type Logger } from '../observe/log-line.ts';
+import { isPrincipalId, PRINCIPAL_PROBLEM, shortName } from './jwt.ts';
 import type { Authenticate, Authorize, Principal } from './principal.ts';
 import type { Operation } from './role.ts';
 
@@ -26,7 +27,7 @@ export class Gate {
     try {
       const principal = await this.options.authenticate(token);
       if (principal.expiresAtMs <= this.options.now()) throw new RockpoolError('auth-token-expired');
-      return principal;
+      return this.checked(principal);
     } catch (error) {
       if (error instanceof RockpoolError) throw error;
       this.options.log('authenticate-error', errorFields(error));
@@ -57,6 +58,17 @@ export class Gate {
           : refusalOf(operation),
       );
     }
+  }
+
+  /** The host's own function may return any id and name. The id is stored, and others see the name. */
+  private checked(principal: Principal): Principal {
+    const { id, name } = principal;
+    if (!isPrincipalId(id)) {
+      const problem = `the id of a principal ${PRINCIPAL_PROBLEM}`;
+      this.options.log('authenticate-error', { code: 'auth-token-invalid', problem });
+      throw new RockpoolError('auth-token-invalid');
+    }
+    return name === undefined ? principal : { ...principal, name: shortName(name) };
   }
 
   private refuse(error: unknown): false {

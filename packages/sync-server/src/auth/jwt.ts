@@ -187,7 +187,7 @@ function readPrincipal(payload: Readonly<Record<string, unknown>>, leewayS: numb
   if (!isRole(role)) throw refusedClaim('role');
   return {
     id: sub,
-    ...(typeof name === 'string' && { name: shortName(name) }),
+    ...(typeof name === 'string' && { name }),
     formerly,
     databases,
     role,
@@ -207,7 +207,7 @@ export const PRINCIPAL_PROBLEM: string = `must have 1 to ${MAX_PRINCIPAL_LENGTH}
  */
 const MAX_NAME_LENGTH = 100;
 
-function shortName(name: string): string {
+export function shortName(name: string): string {
   return name.slice(0, MAX_NAME_LENGTH).toWellFormed();
 }
 

@@ -2,9 +2,9 @@ import type { Operation, Role } from './role.ts';
 
 /** The user that a token names, and the token's claims. */
 export interface Principal {
-  /** Stored in the log and in the conflict log. */
+  /** 1 to 255 characters of valid Unicode without NUL. Stored in the log and in the conflict log. */
   readonly id: string;
-  /** The name that others see in presence. Default: only the id is shown. */
+  /** The name that others see in presence, cut after 100 characters. Default: only the id is shown. */
   readonly name?: string;
   /**
    * Earlier ids of the same user, such as the id of an anonymous start, so that a device keeps its site id after a
@@ -21,8 +21,8 @@ export interface Principal {
 
 /**
  * Verifies a token. Rejects with `auth-token-expired`, `auth-token-invalid`, or `auth-unavailable` if the token cannot
- * be verified now. Any other error is logged by its name and reported as `auth-token-invalid`. A host can pass its own
- * function to use its own sessions.
+ * be verified now. Any other error is logged by its name and reported as `auth-token-invalid`; an invalid id is logged
+ * and reported too. A host can pass its own function to use its own sessions.
  */
 export type Authenticate = (token: string) => Promise<Principal>;
 

@@ -5,6 +5,7 @@ import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
 import type { TokenRequest } from './jwt.ts';
+import type { Principal } from './principal.ts';
 
 // How far the clock of the server under test is ahead, in ms. Both jose and the sessions use that clock.
 let aheadMs = 0;
@@ -123,6 +124,12 @@ describe('a token', () => {
     );
   });
 
+  it('permits only to read if it has no role', async () => {
+    const connection = await tested.server.connect();
+    const { welcome } = await connection.open(await sign({ role: undefined }), DATABASE);
+    expect(welcome.canWrite).toBe(false);
+  });
+
   it('permits a viewer only to read', async () => {
     const writer = await tested.server.open();
     await writer.commit([insert('accounts', 'x', { name: 'x' })]);
@@ -219,11 +226,20 @@ describe('a server whose identity provider does not respond', () => {
 });
 
 describe('a host with its own authentication', () => {
+  const sessions = new Map<string, Partial<Principal>>([
+    ['letmein', { role: 'owner' }],
+    ['expired', { role: 'owner', expiresAtMs: Date.now() }],
+    ['without role', {}],
+    ['without id', { id: '' }],
+    ['with NUL', { id: 'a\0' }],
+    ['with a lone surrogate', { id: '\ud83d' }],
+    ['with a long name', { name: `${'x'.repeat(99)}\u{1f600}` }],
+  ]);
   const own = serverUnderTest({
     authenticate: (token) => {
-      if (token !== 'letmein' && token !== 'expired') throw new Error(`no such session: ${token}`);
-      const expiresAtMs = token === 'expired' ? Date.now() : Infinity;
-      return Promise.resolve({ id: 'ann', databases: [DATABASE], role: 'owner' as const, expiresAtMs });
+      const session = sessions.get(token);
+      if (session === undefined) throw new Error(`no such session: ${token}`);
+      return Promise.resolve({ id: 'ann', databases: [DATABASE], expiresAtMs: Infinity, ...session });
     },
   });
 
@@ -234,6 +250,37 @@ describe('a host with its own authentication', () => {
     const status = async (token: string): Promise<number> =>
       (await own.server.ask('GET', `/databases/${DATABASE}/members`, { token })).status;
     expect([await status('letmein'), await status('expired')]).toEqual([200, 401]);
+  });
+
+  it('permits only to read if the principal has no role', async () => {
+    const { welcome } = await (await own.server.connect()).open('without role', DATABASE);
+    expect(welcome.canWrite).toBe(false);
+  });
+
+  it.each(['without id', 'with NUL', 'with a lone surrogate'])(
+    'may not return a principal %s, whose changes could not be stored',
+    async (token) => {
+      const connection = await own.server.connect();
+      connection.hello(token, DATABASE);
+      expect(await connection.failure()).toEqual({ type: 'failure', code: 'auth-token-invalid', fields: {} });
+      expect(own.server.events).toContainEqual({
+        event: 'authenticate-error',
+        fields: expect.objectContaining({
+          problem: expect.stringContaining('1 to 255 characters') as string,
+        }) as object,
+      });
+    },
+  );
+
+  it('may return a name of any length, which others see shortened to whole characters', async () => {
+    const [ann, ben] = [await own.server.connect(), await own.server.connect()];
+    await ann.open('with a long name', DATABASE);
+    await ben.open('letmein', DATABASE);
+    const state = { tabId: new Uint8Array(16), topic: '', stateJson: '1' };
+    ann.send({ type: 'presence', states: [state] });
+    await ann.next('presence-update');
+    ben.send({ type: 'presence', states: [] });
+    expect(await ben.next('presence-update')).toMatchObject({ seen: [{ name: `${'x'.repeat(99)}\ufffd` }] });
   });
 
   it('decides by itself, and its errors do not reach clients', async () => {
