@@ -29,6 +29,19 @@ it('the configuration takes each retention setting, and leaves the others at the
   });
 });
 
+it('an empty variable of the environment counts as missing, as in a compose file without values', () => {
+  const schema = join(folder, 'schema.json');
+  writeFileSync(schema, encodeSchema(TEST_SCHEMA));
+  const names = ['CONFIG', 'BACKUP_TO', 'HISTORY_ROLE', 'KEEP_DELETES', 'ORIGIN', 'THREADS', 'TRACING'];
+  const empty = Object.fromEntries(names.map((name) => [`ROCKPOOL_${name}`, '']));
+  const read = (environment: Record<string, string>): unknown =>
+    readServeConfig({
+      flags: ['--data', folder, '--schema', schema, '--port', '0'],
+      environment: { ROCKPOOL_SECRET: TEST_SECRET, ...environment },
+    });
+  expect(read(empty)).toEqual(read({}));
+});
+
 it.each<[string, readonly string[], Record<string, string>, string]>([
   ['a secret file that is empty', ['--secret-file', 'EMPTY'], {}, 'the secret has 0 bytes'],
   ['a value of a setting without one', ['--tracing=false'], {}, '--tracing takes no value'],

@@ -41,9 +41,10 @@ export function environmentName(setting: string): string {
 export function readSettings(settings: Settings, sources: Sources, problems: string[]): ParsedSettings {
   const { flags, environment, otherSettings = {} } = sources;
   const fromFlags = parseFlags(settings, flags, problems);
-  const file = fromFlags.values['config'] ?? environment[environmentName('config')];
+  const file = fromFlags.values['config'] ?? environment[environmentName('config')] ?? '';
   problems.push(...environmentProblems(settings, environment));
-  const fromFile = typeof file === 'string' ? parseFile({ ...otherSettings, ...settings }, file, problems) : {};
+  const fromFile =
+    typeof file === 'string' && file !== '' ? parseFile({ ...otherSettings, ...settings }, file, problems) : {};
   const find = (name: string): unknown =>
     fromFlags.values[name] ?? fromEnvironment(settings, name, environment) ?? fromFile[name];
   const text = (name: string): string => {
