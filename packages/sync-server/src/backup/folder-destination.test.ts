@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
@@ -34,4 +34,14 @@ it('a folder with contents makes no folder after a failure, until one of its obj
   renameSync(unmounted, copies);
   expect(await destination.get('a/1')).toEqual(Buffer.alloc(1));
   await put('b/1');
+});
+
+it('a folder does not keep the unfinished files of servers that were killed', async () => {
+  const incoming = join(folder, '.incoming');
+  mkdirSync(incoming);
+  for (const name of ['abandoned', 'being written']) writeFileSync(join(incoming, name), 'x');
+  const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000);
+  utimesSync(join(incoming, 'abandoned'), twoDaysAgo, twoDaysAgo);
+  await new FolderDestination(folder).put('a', new Uint8Array(1));
+  expect(readdirSync(incoming)).toEqual(['being written']);
 });

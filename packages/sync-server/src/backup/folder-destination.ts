@@ -6,11 +6,15 @@ import { unavailable, type Destination, type StoredObject } from './destination.
 /** The folder of objects that are being written. */
 const INCOMING = '.incoming';
 
+/** A file that has not been written for this time was left behind by a server that was killed. */
+const ABANDONED_MS = 24 * 60 * 60_000;
+
 /** Keeps copies as files of a folder, such as a mounted disk. An object appears whole or not at all. */
 export class FolderDestination implements Destination {
   readonly name: string;
   private readonly folder: string;
   private readonly madeFolders = new Set<string>();
+  private cleaned: Promise<void> | null = null;
   /** Whether this folder has contained an object. */
   private hasContents = false;
   /**
@@ -29,6 +33,7 @@ export class FolderDestination implements Destination {
     const incoming = join(this.folder, INCOMING, randomUUID());
     await this.attempt('put', async () => {
       await this.makeFolder(dirname(incoming));
+      await (this.cleaned ??= removeAbandoned(dirname(incoming)).catch(() => undefined));
       try {
         const file = await open(incoming, 'w');
         try {
@@ -104,6 +109,14 @@ export class FolderDestination implements Destination {
     } catch (error) {
       throw unavailable(this.name, operation, { cause: error });
     }
+  }
+}
+
+/** Other threads, and a server that takes over, may be writing the other files of the folder. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (Date.now() - (await stat(path)).mtimeMs > ABANDONED_MS) await rm(path, { force: true });
   }
 }
 
