@@ -1,7 +1,11 @@
 import {
   auditedColumnIds,
+  buildSchema,
   columnIdOf,
+  decodeHistoryPage,
+  decodeRowAtVersion,
   decodeServerMessage,
+  encodeKey,
   FIRST_LOG_HASH,
   PROTOCOL_VERSION,
   SYSTEM_TABLES,
@@ -12,13 +16,20 @@ import {
 } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Subscriber } from '../fanout/subscription.ts';
+import { answerHistory, type RowHistoryRequest } from '../history/answer-history.ts';
 import { encodeParts } from '../pull/encode-parts.ts';
 import { Snapshots } from '../snapshot/snapshots.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
-import { EVERYTHING, readableGroups, readsEverything, type ReadFilter } from '../store/read-filter.ts';
+import {
+  EVERYTHING,
+  readableGroups,
+  readsEverything,
+  type ReadableRows,
+  type ReadFilter,
+} from '../store/read-filter.ts';
 import { insert, toBody, toGroup, update, withAges, type Change } from '../../testing/changeset.ts';
 import { TestSite } from '../../testing/test-client.ts';
-import { ACCOUNTS, TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { ACCOUNTS, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { LiveDatabase } from './live-database.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
@@ -46,6 +57,19 @@ function withoutConflictsOfAccounts(group: ChangeGroup): ChangeGroup {
   const pick = <Value>(column: readonly Value[]): Value[] => kept.map((row) => column[row] as Value);
   return { ...group, rowCount: kept.length, keys: group.keys.map(pick), values: group.values.map(pick) };
 }
+
+/** Hides the rows that contain the canary, and the column `rank` of all others. Each group has one row. */
+const WITHOUT_CANARY: ReadableRows = {
+  groups: (groups) =>
+    groups
+      .filter(({ values }) => !values.flat().includes(CANARY))
+      .map((group) => {
+        const kept = [...group.columnIds.keys()].filter((index) => group.columnIds[index] !== columnIdOf('rank'));
+        const pick = <Value>(column: readonly Value[]): Value[] => kept.map((index) => column[index] as Value);
+        return { ...group, columnIds: pick(group.columnIds), values: pick(group.values) };
+      }),
+  presence: (states) => states,
+};
 
 /** Everything that the server has sent to one session. */
 interface Client {
@@ -202,6 +226,55 @@ describe('a read filter', () => {
     const log = { logEpoch: '', watermark: 1, tombstoneHorizon: 0, schemaHash: TEST_SCHEMA.hash };
     expect(await snapshots.get('household', log, WITHOUT_ACCOUNTS.rows)).toBeNull();
     await snapshots.close();
+  });
+
+  it('applies to the history of a row: to its versions and to their columns', async () => {
+    const schema = buildSchema(
+      TEST_TABLES.map((table) => (table.name === 'accounts' ? { ...table, history: { retainedDays: null } } : table)),
+    );
+    const kept = new LiveDatabase(openDatabaseFile(':memory:', schema), {
+      onFailure: (error) => expect.unreachable(String(error)),
+    });
+    for (const change of [
+      insert('accounts', 'a', { name: 'Cash', rank: 1n }),
+      update('accounts', 'a', { name: CANARY }),
+      update('accounts', 'a', { rank: 2n }),
+      update('accounts', 'a', { name: 'Bank' }),
+    ])
+      await kept.write(toBody([change]), 'server', NOW_MS);
+    const answer = (request: Omit<RowHistoryRequest, 'table' | 'key'>, rows: ReadableRows): Uint8Array =>
+      answerHistory(
+        kept.file,
+        { table: 'accounts', key: encodeKey(['a']), ...request } as RowHistoryRequest,
+        rows,
+        NOW_MS,
+      );
+    const page = { kind: 'page', before: null, limit: 10, column: null, format: 2 } as const;
+    const versions = (rows: ReadableRows): unknown =>
+      decodeHistoryPage(answer(page, rows)).versions.map(({ watermark, changes }) => [
+        watermark,
+        new Set(changes.map(({ columnId }) => columnId)),
+      ]);
+    const [name, rank] = [columnIdOf('name'), columnIdOf('rank')];
+    expect(versions('everything')).toEqual([
+      [4, new Set([name])],
+      [3, new Set([rank])],
+      [2, new Set([name])],
+      [1, new Set([name, rank])],
+    ]);
+    expect(versions(WITHOUT_CANARY)).toEqual([
+      [3, new Set()],
+      [1, new Set([name])],
+    ]);
+    const rowAt = (version: number): Uint8Array => answer({ kind: 'row', version } as never, WITHOUT_CANARY);
+    expect(decodeRowAtVersion(rowAt(1))).toEqual(new Map([[name, 'Cash']]));
+    expect(() => rowAt(2)).toThrow(
+      expect.objectContaining({
+        code: 'history-version-gone',
+        fields: { table: 'accounts', version: 2, oldestVersion: null, oldestMs: null },
+      }),
+    );
+    await kept.close();
   });
 
   it('returns the same groups without reading a row if it permits everything', () => {

@@ -25,9 +25,9 @@ export function readablePage(
   const versions = page.versions.flatMap((version): StoredRowVersion[] => {
     const valuesOf = (side: 'before' | 'after'): Map<number, CellValue> =>
       new Map(version.changes.map(({ columnId, values }) => [columnId, values?.[side] ?? null]));
-    const after = version.kind === 'delete' ? null : readableColumns(file, row, version.kind, valuesOf('after'), rows);
-    const before = version.kind === 'insert' ? null : readableColumns(file, row, 'update', valuesOf('before'), rows);
-    const readable = [after ?? before, before ?? after];
+    const readable: (ReadonlySet<number> | null)[] = [];
+    if (version.kind !== 'delete') readable.push(readableColumns(file, row, version.kind, valuesOf('after'), rows));
+    if (version.kind !== 'insert') readable.push(readableColumns(file, row, 'update', valuesOf('before'), rows));
     if (readable.includes(null)) return [];
     return [
       { ...version, changes: version.changes.filter(({ columnId }) => readable.every((ids) => ids?.has(columnId))) },
