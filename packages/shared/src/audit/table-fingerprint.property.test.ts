@@ -55,6 +55,11 @@ describe('a fingerprint', () => {
     );
   });
 
+  it('is the same for 0.0 and -0.0, which are equal in SQLite', () => {
+    const [zero, negative] = [0, -0].map((value) => [...fingerprint([{ key: ['a'], cells: [value, null] }]).sums]);
+    expect(negative).toEqual(zero);
+  });
+
   it('distinguishes values that look alike, and values in swapped columns', () => {
     const of = (...cells: CellValue[]): number[] => [...fingerprint([{ key: ['a'], cells }], 1).sums];
     const alike: CellValue[][] = [

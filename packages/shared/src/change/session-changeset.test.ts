@@ -37,6 +37,16 @@ it('a session changeset returns every value exactly as SQLite recorded it', () =
   expect(read(new Uint8Array())).toStrictEqual([]);
 });
 
+it('a session changeset returns integers of any size exactly', () => {
+  const limits = [2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 63n - 2n];
+  const values = limits.flatMap((limit) => [limit - 1n, limit, limit + 1n]).flatMap((value) => [value, -value]);
+  for (const value of values) {
+    const bytes = Uint8Array.of(0x54, 1, 1, 0x74, 0, 18, 0, 1, ...new Uint8Array(8));
+    new DataView(bytes.buffer).setBigInt64(bytes.length - 8, value);
+    expect(read(bytes)).toStrictEqual([['t', 'insert true', [value]]]);
+  }
+});
+
 it('a session changeset with a new text that is not UTF-8 fails with the name of the column', () => {
   const damaged = RECORDED.slice();
   damaged[damaged.indexOf(0x74, 10)] = 0xff; // the first letter of 'text'

@@ -4,6 +4,7 @@ import { buildSchema } from './build-schema.ts';
 import { tableToDdl } from './ddl.ts';
 import { columnIdOf, tableIdOf } from './identity.ts';
 import { decodeSchema, encodeSchema } from './schema-codec.ts';
+import { DEFAULT_MERGE_RULES, type TableSchema } from './schema.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
 
@@ -77,6 +78,53 @@ describe('schema validation', () => {
       'rockpool_mine',
       'child.p',
     ]);
+  });
+
+  const key = sampleColumn('key', 'text', { notNull: true });
+  const total = sampleColumn('total', 'integer', { generated: { sql: '1', mode: 'stored' } });
+  const reference = { foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' } as const;
+
+  it.each<[string, readonly TableSchema[], string]>([
+    ['two tables with names that differ in case', [sampleTable('A', [id]), sampleTable('a', [id])], 'A: Two tables'],
+    ['two columns with names that differ in case', [sampleTable('t', [id, sampleColumn('ID', 'text')])], 't.ID: Two'],
+    [
+      'a foreign key to a local table',
+      [
+        sampleTable('child', [id], { foreignKeys: [{ ...reference, columns: ['id'], foreignTable: 'Local' }] }),
+        sampleTable('local', [id], { synced: false }),
+      ],
+      'child.id: A foreign key points to Local, which is not synced',
+    ],
+    ['a REAL key', [sampleTable('t', [{ ...key, type: 'real' }])], 't.key: A key column must be text'],
+    ['a NUMERIC key', [sampleTable('t', [{ ...key, type: 'numeric' }])], 't.key: A key column must be text'],
+    ['a generated key', [sampleTable('t', [{ ...key, generated: total.generated }])], 't.key: A key column cannot be'],
+    ['a key without a column', [sampleTable('t', [id], { primaryKey: ['key'] })], 't.key: The primary key names'],
+    [
+      'two merge rules for a column',
+      [
+        sampleTable('t', [id, key, sampleColumn('n', 'integer', { notNull: true })], {
+          merge: { ...DEFAULT_MERGE_RULES, counters: ['n'], groups: [['n', 'key']] },
+        }),
+      ],
+      't.n: Two merge rules name this column.',
+    ],
+    [
+      'a merge rule for a key column',
+      [sampleTable('t', [id, key], { merge: { ...DEFAULT_MERGE_RULES, groups: [['id', 'key']] } })],
+      't.id: A merge rule may only name stored columns',
+    ],
+    [
+      'a merge rule for a generated column',
+      [sampleTable('t', [id, key, total], { merge: { ...DEFAULT_MERGE_RULES, groups: [['key', 'total']] } })],
+      't.total: A merge rule may only name stored columns',
+    ],
+  ])('refuses %s', (_, tables, problem) => {
+    expect(() => buildSchema(tables)).toThrow(
+      expect.objectContaining({
+        code: 'schema-invalid',
+        fields: expect.objectContaining({ problems: expect.stringContaining(problem) as unknown }) as unknown,
+      }) as Error,
+    );
   });
 
   it('names the table with more columns than SQLite accepts', () => {

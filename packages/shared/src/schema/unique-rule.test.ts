@@ -37,6 +37,7 @@ describe('a unique rule that renames', () => {
       'must be stored, TEXT, UNIQUE',
     ],
     ['with a suffix that does not count', account({ ...RENAME, suffix: ' (again)' }), '{n} once'],
+    ['with a suffix that counts twice', account({ ...RENAME, suffix: ' ({n}) {n}' }), '{n} once'],
   ])('cannot name a column %s', (_, table, problem) => {
     expect(() => buildSchema([table])).toThrow(
       expect.objectContaining({
