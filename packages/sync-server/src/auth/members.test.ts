@@ -244,6 +244,14 @@ describe('an invitation', () => {
     expect(await redeem(others)).toMatchObject({ role: 'viewer' });
   });
 
+  it('cannot be withdrawn by an owner of another database', async () => {
+    await invite('viewer');
+    const pending = await tested.server.sync.members.invitations(DATABASE);
+    const token = await tested.server.token('owner', 'olga', 'other');
+    expect((await ask('DELETE', `/databases/other/invitations/${pending[0]?.id}`, token)).status).toBe(204);
+    expect(await tested.server.sync.members.invitations(DATABASE)).toEqual(pending);
+  });
+
   it('can be listed and withdrawn by an owner, and the list reveals no code', async () => {
     const kept = await invite('viewer');
     const code = await invite('owner');
@@ -367,7 +375,7 @@ describe('a principal who is revoked everywhere', () => {
   });
 });
 
-it('members of a deleted database are forgotten, and other instances receive a message', async () => {
+it('members and invitations of a deleted database are forgotten, and other instances receive a message', async () => {
   const bus = new InProcessBus();
   const store = new SqliteMembers(membersPath(temporaryFolder()));
   const members = new Members({
@@ -378,11 +386,15 @@ it('members of a deleted database are forgotten, and other instances receive a m
     now: Date.now,
   });
   await members.setRole(DATABASE, 'zoe', 'owner');
+  const request = { role: 'owner', expiresAtMs: Date.now() + 60_000 } as const;
+  for (const databaseId of [DATABASE, 'other']) await members.invite({ ...request, databaseId });
   const announced: string[] = [];
   bus.subscribe('members', ({ databaseId }) => void announced.push(databaseId));
   await members.forgetDatabase(DATABASE);
   expect(announced).toEqual([DATABASE]);
   expect([members.list(DATABASE), store.readDatabase(DATABASE)]).toEqual([[], []]);
+  expect(await members.invitations(DATABASE)).toEqual([]);
+  expect(await members.invitations('other')).toHaveLength(1);
   members.close();
 });
 

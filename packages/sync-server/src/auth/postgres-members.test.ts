@@ -165,6 +165,12 @@ describe('an acceptance', () => {
     expect(await members.readDatabase('household')).toEqual([{ ...OLGA, role: null }]);
   });
 
+  it('has no effect once the database is deleted', async () => {
+    await members.forgetDatabase('household');
+    expect(await accept()).toBeNull();
+    expect(await members.readAll()).toEqual([]);
+  });
+
   it('can be repeated after an instance of this version has migrated the tables', async () => {
     await postgres.server.query(name, 'ALTER TABLE rockpool.rockpool_member DROP COLUMN accepted_code_sha256');
     await prepareSchema(own, TEST_SCHEMA);

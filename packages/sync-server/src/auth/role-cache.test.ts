@@ -34,11 +34,16 @@ function openMembers(port?: number, answerDeadlineMs?: number): PostgresMembers 
   );
 }
 
-/** Opens a cache that polls only when a test calls `follow`, unless `options` say otherwise. */
-async function openCache(store: PostgresMembers, options: Partial<RoleCacheOptions> = {}): Promise<RoleCache> {
+/** Begins to load a cache that polls only when a test calls `follow`, unless `options` say otherwise. */
+function beginCache(store: PostgresMembers, options: Partial<RoleCacheOptions> = {}): RoleCache {
   const defaults = { pollIntervalMs: 2 ** 30, checkIntervalMs: 2 ** 30, onChanged: () => undefined };
   const cache = new RoleCache({ ...defaults, onError: () => undefined, store, ...options });
   onTestFinished(() => cache.close());
+  return cache;
+}
+
+async function openCache(store: PostgresMembers, options: Partial<RoleCacheOptions> = {}): Promise<RoleCache> {
+  const cache = beginCache(store, options);
   await cache.loading;
   return cache;
 }
@@ -51,7 +56,7 @@ async function writeUnseen(role: string): Promise<void> {
 /** Holds back the next answer of this method. Returns a promise for the answer, and a function that releases it. */
 function holdBack(
   store: PostgresMembers,
-  method: 'readPage' | 'readRecent',
+  method: 'readAll' | 'readDatabase' | 'readPage' | 'readRecent',
 ): { readonly answered: Promise<void>; release(): void } {
   const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const read = store[method].bind(store) as (...request: unknown[]) => Promise<never>;
@@ -142,6 +147,35 @@ it.each(['readPage', 'readRecent'] as const)(
     expect(announcedRoles).not.toContain('owner');
   },
 );
+
+it('keeps a role that this instance stores while all roles are being loaded', async () => {
+  await elsewhere.write({ ...ZOE, role: 'owner' });
+  const store = openMembers();
+  const held = holdBack(store, 'readAll');
+  const cache = beginCache(store);
+  await held.answered;
+  await store.write({ ...ZOE, role: null });
+  cache.set({ ...ZOE, role: null });
+  held.release();
+  await cache.loading;
+  expect(cache.roleOf(DATABASE, 'zoe')).toBe(null);
+});
+
+it('keeps a role that this instance stores while the members of an announced database are read', async () => {
+  await elsewhere.write({ ...ZOE, role: 'owner' });
+  await elsewhere.write({ ...ZOE, principal: 'ann', role: 'owner' });
+  const store = openMembers();
+  const cache = await openCache(store);
+  const held = holdBack(store, 'readDatabase');
+  await postgres.server.query(name, `DELETE FROM rockpool.rockpool_member WHERE principal = 'ann'`);
+  cache.follow(DATABASE);
+  await held.answered;
+  await store.write({ ...ZOE, role: null });
+  cache.set({ ...ZOE, role: null });
+  held.release();
+  await until(() => cache.roleOf(DATABASE, 'ann') === undefined);
+  expect(cache.roleOf(DATABASE, 'zoe')).toBe(null);
+});
 
 it('looks up a principal without a role before it is refused, because another instance may have just added it', async () => {
   const store = openMembers();

@@ -60,6 +60,9 @@ describe('the conflict log', () => {
     expect(lost()).toEqual(['lost 1', 'lost 2', 'lost 3']);
     await conflict('4');
     expect(lost()).toEqual(['lost 2', 'lost 3', 'lost 4']);
+    // Ids sort as text, and the watermark reaches two digits.
+    for (const value of ['5', '6']) await conflict(value);
+    expect(lost()).toEqual(['lost 4', 'lost 5', 'lost 6']);
   });
 
   it('keeps all entries of the newest commit, even if they exceed the limit [MR-76]', async () => {

@@ -1,8 +1,10 @@
-import { columnIdOf, CONFLICT_TABLE, tableIdOf } from '@rockpool/shared';
+import { buildSchema, columnIdOf, CONFLICT_TABLE, tableIdOf } from '@rockpool/shared';
 import type { CellValue } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE } from '../../testing/test-server.ts';
+import { column, table } from '../../testing/test-schema.ts';
 
 const tested = serverUnderTest();
 
@@ -143,5 +145,26 @@ describe('a changeset after a rejected one', () => {
     const conflictLog = groups.find(({ tableId }) => tableId === CONFLICT_TABLE.id);
     expect(conflictLog).toMatchObject({ kind: 'insert', rowCount: 1 });
     expect(conflictLog?.values[conflictLog.columnIds.indexOf(columnIdOf('lost_value'))]).toEqual([5n]);
+  });
+});
+
+describe('a CHECK whose expression fails', () => {
+  const facts = table('facts', [column('id', 'text', { notNull: true }), column('body', 'text')], {
+    checks: [{ name: 'is_json', sql: 'json(body) IS NOT NULL' }],
+  });
+  const schema = buildSchema([facts]);
+  const ofFacts = serverUnderTest({ schema });
+
+  it('rejects the changeset like one that is false [MR-57]', async () => {
+    const a = await ofFacts.server.connect();
+    a.hello(await ofFacts.server.token(), DATABASE, { schemaHash: schema.hash });
+    a.site.logEpoch = (await a.next('welcome')).logEpoch;
+    await a.delivery();
+    expect(await a.commit([insert('facts', 'f', { body: '{' })])).toMatchObject({
+      kind: 'rejected',
+      code: 'constraint-check',
+      fields: { table: 'facts', constraint: '' },
+    });
+    expect(await a.commit([insert('facts', 'f', { body: '{}' })])).toMatchObject({ kind: 'admitted' });
   });
 });

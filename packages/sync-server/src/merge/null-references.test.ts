@@ -118,6 +118,17 @@ describe('a reference that is NULL while its parent is deleted', () => {
       expect(deliveredRows(await connection.delivery(), 'memos')[0]?.cells.get(columnIdOf('account_id'))).toBe('x');
   });
 
+  it('returns without another reference of its row, which stays in the conflict log [MR-80]', async () => {
+    const { a, b } = await two();
+    await b.commit([insert('memos', 'm', { account_id: 'x', note_id: 'n' })]);
+    b.site.write([insert('accounts', 'x', { name: 'x' })]);
+    await a.commit([remove('accounts', 'x'), remove('notes', 'n')]);
+    b.push();
+    await b.decided(2);
+    expect(memos()).toEqual([['m', 'x', null]]);
+    expect(query('SELECT column_name, lost_value FROM rockpool_conflict')).toEqual([['note_id', 'n']]);
+  });
+
   it('stays NULL if an author who had seen the NULL creates the parent again [MR-80]', async () => {
     const { a } = await late([insert('memos', 'm', { account_id: 'x' })]);
     await a.delivery();
