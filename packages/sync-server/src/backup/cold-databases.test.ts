@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { until } from '../../../../tests/kit/until.ts';
@@ -13,7 +13,7 @@ import { runDatabases } from '../cli/databases.ts';
 import { runDoctor } from '../cli/doctor.ts';
 import { runRestoreCommand } from '../cli/restore.ts';
 import { databasePath } from '../store/data-directory.ts';
-import { beginFileChange, finishFileChange, type FileChange } from '../store/file-change.ts';
+import { beginFileChange, finishFileChange, incomingPath, type FileChange } from '../store/file-change.ts';
 import { markPath } from '../store/file-damage.ts';
 import { readUnloadedMark, type UnloadedMark } from '../store/unloaded-mark.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
@@ -62,6 +62,8 @@ async function unloaded(): Promise<{ readonly site: TestSite; readonly rows: obj
     'db-household.sqlite-copied',
     'db-household.sqlite-unloaded',
   ]);
+  // The copy that was read back is removed.
+  expect(readdirSync(dirname(incomingPath(at('data'))))).toEqual([]);
   return { site, rows, file };
 }
 

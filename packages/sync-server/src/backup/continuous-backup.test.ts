@@ -1,4 +1,5 @@
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -25,7 +26,7 @@ import { runDatabases } from '../cli/databases.ts';
 import { runRestoreCommand } from '../cli/restore.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
-import { databasePath, forgetCopies } from '../store/data-directory.ts';
+import { databasePath, forgetCopies, membersPath } from '../store/data-directory.ts';
 import { beginFileChange, finishFileChange } from '../store/file-change.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
 import { ContinuousBackup, isCopied } from './continuous-backup.ts';
@@ -320,6 +321,22 @@ describe('a restore', () => {
     expect(readdirSync(join(at('after'), 'schemas'))).toEqual(readdirSync(join(at('data'), 'schemas')));
     await restore('before', '--at', iso(beforeMs));
     expect([existsSync(pathIn('before')), existsSync(pathIn('before', 'gone'))]).toEqual([true, true]);
+  });
+
+  it('replaces the members with their last changes, which a killed server left in the log of SQLite', async () => {
+    const server = await start();
+    await server.sync.members.setRole(DATABASE, 'zoe', 'owner');
+    await server.stop();
+    mkdirSync(at('killed'));
+    const running = new SqliteMembers(membersPath(at('data')));
+    running.write({ databaseId: DATABASE, principal: 'eve', role: 'owner' });
+    for (const suffix of ['', '-wal'])
+      copyFileSync(membersPath(at('data')) + suffix, membersPath(at('killed')) + suffix);
+    running.close();
+    await restore('killed');
+    const members = new SqliteMembers(membersPath(at('killed')));
+    onTestFinished(() => members.close());
+    expect(members.readAll()).toEqual([{ databaseId: DATABASE, principal: 'zoe', role: 'owner' }]);
   });
 
   it('fails if the destination has no copy, or none from that time, and leaves no data directory', async () => {

@@ -141,3 +141,16 @@ it('every deletion of a database is recorded, even if the previous one is still 
   );
   expect(existsSync(path)).toBe(false);
 });
+
+it('a change of the members during a copy is copied by the next one', async () => {
+  let puts = 0;
+  destination.onPut = (key) => {
+    if (key.includes('/members/') && puts++ === 0) members.write({ databaseId: 'a', principal: 'zoe', role: 'owner' });
+    return 'store';
+  };
+  await copies.look();
+  const before = stored('/members/').length;
+  nowMs += HOUR_MS;
+  await copies.look();
+  expect(stored('/members/').length).toBeGreaterThan(before);
+});

@@ -89,6 +89,30 @@ describe('the rows that transactions wrote', () => {
   });
 });
 
+describe('the rows of transactions', () => {
+  const written = async (query: string): Promise<Response> =>
+    tested.server.ask('GET', `/databases/household/history/written?${query}`, {
+      token: await tested.server.token('viewer'),
+    });
+
+  it('are refused if versions since the first transaction are pruned, because deleted rows would be missing', async () => {
+    await a.commit([insert('entries', 'e', { amount: 1n }), insert('accounts', 'x', { name: 'Cash' })]);
+    await a.commit([remove('entries', 'e')]);
+    await later(31);
+    for (let rank = 0n; rank < 3n; rank++) await a.commit([update('accounts', 'x', { rank })]);
+    expect(await (await written('version=1&table=entries')).json()).toMatchObject({
+      code: 'history-moment-gone',
+      fields: { reason: 'not-kept', table: 'entries' },
+    });
+  });
+
+  it('are none for a site that has written nothing', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
+    const response = await written(`site=${'7'.repeat(32)}&table=accounts`);
+    expect(decodeWrittenRows(new Uint8Array(await response.arrayBuffer()))).toEqual({ upTo: 0, count: 0, rows: [] });
+  });
+});
+
 describe('the history of a row', () => {
   it('contains each version with author, time, and values before and after', async () => {
     const b = await tested.server.open(undefined, { principal: 'bob' });
@@ -158,6 +182,18 @@ describe('the history of a row', () => {
       'update name: Cash → Purse',
       'insert name: null → Cash',
     ]);
+  });
+
+  it('has smaller pages if the values are large', async () => {
+    await a.commit([insert('pages', 'p', { title: '', content: null })]);
+    for (let n = 1; n <= 3; n++) await a.commit([update('pages', 'p', { title: String(n).repeat(600_000) })]);
+    const watermarks = async (more: string): Promise<unknown> => {
+      const { versions, nextBefore } = await page('pages', 'p', `&limit=10${more}`);
+      return [versions.map(({ watermark }) => watermark), nextBefore];
+    };
+    expect(await watermarks('')).toEqual([[4], 4]);
+    expect(await watermarks('&before=4')).toEqual([[3], 3]);
+    expect(await watermarks('&before=3')).toEqual([[2, 1], null]);
   });
 
   it('returns the row at any version, with its documents', async () => {

@@ -184,6 +184,13 @@ describe('a past state', () => {
     await Promise.all(answers.map((answer) => answer.arrayBuffer()));
   });
 
+  it('is built after any number of requests that were refused', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
+    for (let i = 0; i < 9; i++)
+      expect(await failureOf(`time=${nowMs - 1}`)).toMatchObject({ code: 'history-moment-gone' });
+    expect(await queryAt('watermark=1', 'SELECT id FROM accounts')).toEqual([{ id: 'x' }]);
+  });
+
   it('is built even while too many requests for another database wait', async () => {
     const other = await tested.server.open(undefined, { databaseId: 'other' });
     for (const connection of [a, other]) await connection.commit([insert('accounts', 'x', { name: 'Cash' })]);

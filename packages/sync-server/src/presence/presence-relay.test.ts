@@ -1,4 +1,4 @@
-import { decodeServerMessage, type SeenPresence } from '@rockpool/shared';
+import { decodeServerMessage, encodeMessage, type SeenPresence } from '@rockpool/shared';
 import { afterEach, describe, expect, it } from 'vitest';
 import { InProcessBus } from '../bus/in-process-bus.ts';
 import { PresenceRelay } from './presence-relay.ts';
@@ -131,6 +131,36 @@ describe('presence at several instances', () => {
     await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2', 'dead 9']);
     await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
     expect(ben.gone()).toEqual(['dead']);
+  });
+
+  it('reaches an instance that joins later as a whole, even if it takes several messages', async () => {
+    const [a, b] = [instance(), instance()];
+    const large = JSON.stringify('x'.repeat(1_500));
+    const principals = ['ann', 'ben', 'cas', 'dan', 'eve'];
+    for (const principal of principals) a.enter(principal, large);
+    const watcher = b.enter('fay', '1');
+    await expect.poll(watcher.sees).toEqual([...principals.map((principal) => `${principal} ${large}`), 'fay 1']);
+  });
+
+  it('is removed by the next repetition if the message about its removal was lost', async () => {
+    const ben = instance().enter('ben', '2');
+    const repeat = (update: string): void =>
+      bus.publish({ kind: 'presence', databaseId: 'household', instance: 'lossy', update, asks: false });
+    repeat(deadUpdate());
+    await expect.poll(ben.sees).toEqual(['ben 2', 'dead 9']);
+    const nothing = encodeMessage({ type: 'presence-update', whole: true, seen: [] });
+    repeat(Buffer.from(nothing).toString('base64'));
+    await expect.poll(ben.sees).toEqual(['ben 2']);
+    expect(ben.gone()).toEqual(['dead']);
+  });
+
+  it('is removed at once if its instance closes the database', async () => {
+    const [a, b] = [instance(), instance()];
+    a.enter('ann', '1');
+    const ben = b.enter('ben', '2');
+    await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
+    a.room.close();
+    await expect.poll(ben.sees).toEqual(['ben 2']);
   });
 
   it('ignores invalid messages and reports them', () => {

@@ -3,13 +3,16 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { RockpoolError } from '@rockpool/shared';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 import { readByteRange } from '../routes/byte-range.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { Snapshots, type LogPosition, type Snapshot, type SnapshotsOptions } from './snapshots.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1, maxTailChangesets: 2 } });
@@ -138,6 +141,48 @@ describe('a snapshot', () => {
     const token = await tested.server.token();
     const other = await tested.server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${'0'.repeat(32)}`, { token });
     expect(await other.json()).toMatchObject({ code: 'schema-mismatch', recovery: 'upgrade' });
+  });
+});
+
+describe('the snapshots of a server', () => {
+  /** Snapshots of one empty database, each of which is replaced as soon as the log grows. */
+  function open(requireIntact: SnapshotsOptions['requireIntact']): {
+    readonly get: (position?: Partial<LogPosition>) => ReturnType<Snapshots['get']>;
+    readonly files: () => readonly string[];
+  } {
+    const dataDir = temporaryFolder();
+    const path = join(dataDir, 'a.sqlite');
+    openDatabaseFile(path, TEST_SCHEMA).sql.close();
+    const snapshots = new Snapshots({
+      ...{ dataDir, requireIntact, pathOf: () => path },
+      rules: { minFileBytes: 0, maxTailChangesets: 0 },
+    });
+    onTestFinished(() => snapshots.close());
+    const start = { logEpoch: '', watermark: 0, tombstoneHorizon: 0, schemaHash: TEST_SCHEMA.hash };
+    return {
+      get: (position) => snapshots.get('a', { ...start, ...position }, 'everything'),
+      files: () => readdirSync(join(dataDir, 'snapshots')),
+    };
+  }
+
+  it('include none of a damaged database, and a later one is built after one could not be', async () => {
+    let isDamaged = true;
+    const { get } = open(() => (isDamaged ? Promise.reject(new RockpoolError('database-damaged')) : Promise.resolve()));
+    await expect(get()).rejects.toMatchObject({ code: 'database-damaged' });
+    isDamaged = false;
+    expect(await get()).toMatchObject({ watermark: 0 });
+  });
+
+  it('are used while they belong to the same log and schema, and then replaced and deleted', async () => {
+    const { get, files } = open(() => Promise.resolve());
+    const { logEpoch, path } = (await get()) as Snapshot;
+    expect(await get({ logEpoch })).toMatchObject({ path });
+    const paths: unknown[] = [path];
+    for (const other of [{ logEpoch: 'other' }, { logEpoch, watermark: 1 }, { logEpoch, schemaHash: 'other' }]) {
+      paths.push((await get(other))?.path);
+      expect(files()).toHaveLength(1);
+    }
+    expect(new Set(paths).size).toBe(4);
   });
 });
 
