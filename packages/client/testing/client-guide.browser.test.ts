@@ -21,10 +21,13 @@ it('the code of the guide runs and does what the guide says', async () => {
       accounts: [{ name: 'Ada' }],
       found: [{ name: 'Ben', place: '[Ben]' }],
       refused: 'not enough',
+      lost: [],
       columns: { amount: new Float64Array([30]) },
       streamed: 1,
       wasUndone: true,
       wasRedone: true,
+      changed: [{ table: 'account', key: ['b'], kind: 'update' }],
+      conflicts: [],
       names: expect.arrayContaining(['client-guide', 'client-guide-copy']),
       code: 'constraint-primary-key: ask-user',
     });

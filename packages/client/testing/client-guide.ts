@@ -60,6 +60,11 @@ const found = await client.query<{ name: string; place: string }>(sql`
   FROM account_search JOIN account ON account.rowid = account_search.rowid
   WHERE account_search MATCH ${searchText(typed)} ORDER BY rank`);
 
+const lost = await client.query<{ id: string; lost_by: string }>(sql`
+  SELECT id, column_name, lost_value, won_value, lost_by, won_by, lost_at_ms FROM rockpool_conflict
+  WHERE table_name = 'account' AND row_key = ${JSON.stringify(['a'])} ORDER BY id DESC`);
+for (const { id } of lost) await client.conflicts.restore(id);
+
 const { columns } = await client.columns('SELECT amount FROM entry');
 let streamed = 0;
 for await (const rows of client.stream('SELECT * FROM entry')) streamed += rows.length;
@@ -67,6 +72,11 @@ for await (const rows of client.stream('SELECT * FROM entry')) streamed += rows.
 const wasUndone = await client.undo();
 const wasRedone = await client.redo();
 await client.execute(sql`UPDATE account SET name = ${'Adam'} WHERE id = 'a'`);
+
+const draft = await client.branch('what if');
+await draft.execute(sql`UPDATE account SET name = ${'Benedict'} WHERE id = 'b'`);
+const { rows: changed, conflicts } = await draft.preview();
+await draft.merge({ conflicts: 'branch' });
 
 unsubscribe();
 await client.close();
@@ -87,10 +97,13 @@ export const seen: Record<string, unknown> & { balances: number[][] } = {
   inserted,
   accounts,
   refused,
+  lost,
   columns,
   streamed,
   wasUndone,
   wasRedone,
+  changed,
+  conflicts,
   names,
   code,
   balances,

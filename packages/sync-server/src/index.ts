@@ -1,4 +1,4 @@
-export type { CellValue, ChangeKind } from '@rockpool/shared';
+export { RockpoolError, type CellValue, type ChangeKind } from '@rockpool/shared';
 export {
   issueToken,
   MIN_SECRET_BYTES,

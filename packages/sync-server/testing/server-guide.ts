@@ -4,9 +4,11 @@ import type { Schema } from '@rockpool/shared';
 import { Hono } from 'hono';
 import {
   createSyncServer,
+  RockpoolError,
   type FeedPosition,
   type Member,
   type BackendRowChange,
+  type Principal,
   type RowUpdate,
   type SyncServer,
 } from '../src/index.ts';
@@ -17,6 +19,12 @@ export interface GuideSettings {
   readonly secret: string;
   /** The user who has signed in to the app. */
   readonly principal: string;
+}
+
+export interface GuideSession {
+  readonly userId: string;
+  readonly name: string;
+  readonly expiresAtMs: number;
 }
 
 export interface GuideRun {
@@ -77,4 +85,14 @@ export async function runServerGuide({ dataDir, schema, secret, principal }: Gui
   });
   const members = sync.members.list('my-budget'); // { principal, role }, from which your app tells a page its user's role
   return { sync, http, updates, refusal, code, members };
+}
+
+/** Returns the `authenticate` of docs/server.md for a host that has these sessions, by token. */
+export function hostAuthentication(sessions: ReadonlyMap<string, GuideSession>): (token: string) => Promise<Principal> {
+  const authenticate = async (token: string): Promise<Principal> => {
+    const session = sessions.get(token);
+    if (session === undefined) throw new RockpoolError('auth-token-expired'); // of @rockpool/sync-server
+    return { id: session.userId, name: session.name, expiresAtMs: session.expiresAtMs };
+  };
+  return authenticate;
 }
