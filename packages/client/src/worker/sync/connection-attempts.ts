@@ -1,9 +1,11 @@
-import { toRockpoolError, type ClientMessage, type ErrorData, type ServerMessage } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError, type ClientMessage, type ErrorData, type ServerMessage } from '@rockpool/shared';
 import type { Connect, ServerConnection } from './server-connection.ts';
 
 export interface ConnectionAttemptsOptions {
   readonly url: string;
   readonly token: () => Promise<string>;
+  /** The user whose changes are sent; a JWT of another user is not used. Default: the app names no user. */
+  readonly principal?: string | null;
   readonly connect: Connect;
   /** Runs a task on the database now, or when the open interactive transaction has ended. */
   readonly inTurn: (job: () => void) => void;
@@ -94,13 +96,17 @@ export class ConnectionAttempts {
   }
 
   private async connect(isCurrent: () => boolean): Promise<void> {
-    const { url, token, connect, inTurn, onToken, onOpen, onMessage, onPart, onFailed } = this.options;
+    const { url, token, principal = null, connect, inTurn, onToken, onOpen, onMessage, onPart, onFailed } = this.options;
     const ifCurrent = (call: () => void): void => {
       if (isCurrent()) call();
     };
     try {
       const credentials = await token();
       if (!isCurrent()) return;
+      const { sub = principal, formerly } = claimsOf(credentials);
+      // For example, another tab has signed a different user in, whose cookie this tab's request had.
+      if (principal !== null && sub !== principal && !formerly?.includes(principal))
+        throw new RockpoolError('other-principal', { stage: 'token' });
       this.token = credentials;
       onToken();
       this.connection = connect(url, {
@@ -116,7 +122,11 @@ export class ConnectionAttempts {
 }
 
 /** The claims of a JWT, unverified; `exp` is 0 for any other token. */
-function claimsOf(token: string): { readonly sub?: string; readonly exp: number } {
+function claimsOf(token: string): {
+  readonly sub?: string;
+  readonly formerly?: readonly string[];
+  readonly exp: number;
+} {
   try {
     const payload = token.split('.')[1] ?? '';
     return { exp: 0, ...JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) };

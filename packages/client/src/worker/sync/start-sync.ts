@@ -13,7 +13,7 @@ import type { SnapshotSource } from './snapshot-taking.ts';
 import { createSyncEngine } from './sync-engine.ts';
 
 export interface StartSyncOptions {
-  readonly target: Pick<SyncTarget, 'url' | 'databaseId'>;
+  readonly target: Pick<SyncTarget, 'url' | 'databaseId'> & Partial<Pick<SyncTarget, 'principal'>>;
   /** Default: `auto`. */
   readonly transport?: Transport;
   readonly token: () => Promise<string>;

@@ -101,6 +101,8 @@ export interface SyncEngineOptions {
   readonly url: string;
   readonly databaseId: string;
   readonly token: () => Promise<string>;
+  /** See ConnectionAttempts. */
+  readonly principal?: string | null;
   readonly database: SyncDatabase;
   readonly connect: Connect;
   /** Default: none. */
