@@ -1,4 +1,10 @@
-import { RockpoolError, toRockpoolError, type ClientMessage, type ErrorData, type ServerMessage } from '@rockpool/shared';
+import {
+  RockpoolError,
+  toRockpoolError,
+  type ClientMessage,
+  type ErrorData,
+  type ServerMessage,
+} from '@rockpool/shared';
 import type { Connect, ServerConnection } from './server-connection.ts';
 
 export interface ConnectionAttemptsOptions {
@@ -96,7 +102,18 @@ export class ConnectionAttempts {
   }
 
   private async connect(isCurrent: () => boolean): Promise<void> {
-    const { url, token, principal = null, connect, inTurn, onToken, onOpen, onMessage, onPart, onFailed } = this.options;
+    const {
+      url,
+      token,
+      principal = null,
+      connect,
+      inTurn,
+      onToken,
+      onOpen,
+      onMessage,
+      onPart,
+      onFailed,
+    } = this.options;
     const ifCurrent = (call: () => void): void => {
       if (isCurrent()) call();
     };
