@@ -232,7 +232,7 @@ describe('several instances on one PostgreSQL server', () => {
     expect(change).toMatchObject({ watermark: 20, whole: true });
     expect(change?.rows).toHaveLength(20);
     await expect(
-      beside.transaction((tx) => tx.insert('entries', { id: '0-0', amount: 7, account_id: 'nobody' })),
+      beside.transaction((tx) => tx.insert('entries', { id: 'orphan', amount: 7, account_id: 'nobody' })),
     ).rejects.toMatchObject({ code: 'constraint-foreign-key' });
     const left = new AbortController();
     const next = beside.changes({ from: change, signal: left.signal }).next();

@@ -23,7 +23,7 @@ import { ownSite } from '../database/own-site.ts';
 export interface BackendTransaction {
   /**
    * Inserts a row. Omitted columns have their default, or are NULL; a key of one INTEGER column must be given. A
-   * document is passed as its JSON text, here and in `update`.
+   * document is passed as its JSON text, here and in `update`. Throws `constraint-primary-key` if the row exists.
    */
   insert(table: string, row: BackendRow): void;
   /** `key`: the columns of the key; `changes`: other columns. Throws `row-missing`. */
@@ -48,8 +48,8 @@ interface Change {
 
 /**
  * Runs `body` and returns its writes as a changeset body, or null for no writes. Throws `schema-unknown-table`,
- * `schema-unknown-column`, `value-invalid`, `changeset-invalid`, `transaction-ended` for an asynchronous body, and
- * errors of `body`.
+ * `schema-unknown-column`, `value-invalid`, `changeset-invalid`, `constraint-primary-key`, `row-missing`,
+ * `transaction-ended` for an asynchronous body, and errors of `body`.
  */
 export function collectChangeset(
   file: DatabaseFile,
@@ -77,6 +77,9 @@ export function collectChangeset(
       const omitted = defaults.of(table, row);
       const key = keyOf(table, row, omitted);
       const values = cellsOf(file, table, row, new Map(), omitted);
+      // The merge would take an insert that follows the stored row as a replacement of all of its columns.
+      if (file.sql.get(table.selectSql, ...key) !== undefined)
+        throw new RockpoolError('constraint-primary-key', { table: name });
       // An insert has every column, like a client's insert.
       add({ table, kind: 'insert', key, values: new Map(table.values.map(({ id }) => [id, values.get(id) ?? null])) });
     },

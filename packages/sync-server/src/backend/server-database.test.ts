@@ -102,6 +102,24 @@ describe('a backend write', () => {
     ]);
   });
 
+  it('does not insert over a row that exists, whose other columns it would reset, but over a deleted one', async () => {
+    await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash', rank: 7 }));
+    const client = await tested.server.open();
+    await client.commit([insert('accounts', 'b', { name: 'Bank', rank: 8n })]);
+    for (const id of ['a', 'b'])
+      await expect(backend.transaction((tx) => tx.insert('accounts', { id, name: id }))).rejects.toMatchObject({
+        code: 'constraint-primary-key',
+        fields: { table: 'accounts' },
+      });
+    expect(tested.server.query('SELECT name, rank FROM accounts ORDER BY id')).toEqual([
+      ['Cash', 7n],
+      ['Bank', 8n],
+    ]);
+    await backend.transaction((tx) => tx.delete('accounts', { id: 'a' }));
+    await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Card' }));
+    expect(tested.server.query("SELECT name FROM accounts WHERE id = 'a'")).toEqual([['Card']]);
+  });
+
   it('sets a column of a group to NULL, and keeps the other columns of the group', async () => {
     await backend.transaction((tx) => tx.insert('products', { id: 'p', stock: 0, price: 3, currency: 'EUR' }));
     await backend.transaction((tx) => tx.update('products', { id: 'p' }, { price: null }));
