@@ -161,7 +161,7 @@ export const ERROR_GROUPS = [
       'auth-unavailable': 'Restore access to the identity provider’s key set or to your `authenticate` function.',
       'invitation-invalid': 'Create a new invitation.',
       'quota-exceeded':
-        'Remove what is no longer needed, or ask the operator for more. `quota` names the quota, and `limit` is its size.',
+        'Ask the operator for more; the changes are then sent. `quota` names the quota, and `limit` is its size. Deleted rows of a database count until their tombstones expire, and a delete waits behind the unsent changes of its device ([a full disk](server.md#a-full-disk)).',
       'token-callback-failed':
         'Fix the `token` callback; `cause` has what it threw. If the callback returns an HTML page instead of a token, the error is `network-unreachable`.',
     },
