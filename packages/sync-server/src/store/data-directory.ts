@@ -9,7 +9,7 @@ import { syncPath } from './write-durably.ts';
  *   databases/db-<id>.sqlite   one file per database; beside it -wal and -shm (SQLite's log), -sums (page-sums.ts),
  *                              -damaged (file-damage.ts), -copied and -copied.new (backup/copy-record.ts), -changing
  *                              and -forgotten (file-change.ts), and -unloaded (unloaded-mark.ts) in place of the file
- *   members.sqlite             roles that the server stores, which override tokens
+ *   members.sqlite             roles that the server stores, which override tokens; .replaced-<n>, kept by a restore
  *   schemas/<hash>.json        schemas that the server has run with (known-schemas.ts)
  *   restoring/                 what a restore has fetched; no server starts while it is there (unfinished-restore.ts)
  *   incoming/, fetching/       files that are not complete yet
