@@ -14,7 +14,7 @@ import type { Random } from './random.ts';
 import { ShownRows } from './shown-rows.ts';
 import type { Tally } from './tally.ts';
 import { Tab, type Runtimes } from './tab.ts';
-import { tokenFor } from './tokens.ts';
+import { jwtFor, tokenFor } from './tokens.ts';
 import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
 
 const SECTOR_BYTES = 512;
@@ -22,8 +22,11 @@ const SECTOR_BYTES = 512;
 /** The size of the parts in which a file is downloaded. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** Errors that may end a connection even though a retry does not fix them: swapped frames and copied files. */
-const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
+/**
+ * Errors that may end a connection even though a retry does not fix them: swapped frames, copied files, and a quota that
+ * is reached for a while.
+ */
+const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'quota-exceeded', 'site-copied']);
 
 /** Errors that may end a connection of a device whose role has changed, or whose token has expired. */
 const LACK_OF_RIGHTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['auth-database-forbidden', 'auth-forbidden']);
@@ -53,6 +56,9 @@ export interface DeviceOptions {
   readonly isStrict: boolean;
   /** The version of the app on this device. */
   readonly app: AppVersion;
+  readonly blocksSockets: boolean;
+  /** Whether the app's tokens are JWTs, which a session renews. */
+  readonly renewsTokens: boolean;
   /** The device whose storage this one copies at its start. */
   readonly copyOf?: Device;
 }
@@ -74,6 +80,7 @@ export class Device implements Place {
   readonly shownRows: ShownRows;
   isPartitioned = false;
   isSlow = false;
+  readonly blocksSockets: boolean;
   exchanges = 0;
   /** The lifetime of the tokens that the app requests. */
   tokenLifetimeMs = Infinity;
@@ -118,6 +125,7 @@ export class Device implements Place {
     this.name = name;
     this.isCopy = copyOf !== undefined;
     this.isStrict = options.isStrict;
+    this.blocksSockets = options.blocksSockets;
     this.app = options.app;
     this.time = time;
     this.random = random;
@@ -176,7 +184,8 @@ export class Device implements Place {
 
   /** Returns a token as the app's own server issues it. */
   token(): string {
-    return tokenFor(this.name, this.time.nowMs + this.tokenLifetimeMs);
+    const expiresAtMs = this.time.nowMs + this.tokenLifetimeMs;
+    return this.options.renewsTokens ? jwtFor(this.name, expiresAtMs) : tokenFor(this.name, expiresAtMs);
   }
 
   /** Open tabs keep the older version until they learn of the newer one. */

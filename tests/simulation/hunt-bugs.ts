@@ -36,6 +36,7 @@ function* seedsThatShow({ needs }: SeededBug, count: number): Generator<number> 
     const { variant = PLAIN } = planHistory(seed, SIZES.quick);
     if (needs === 'several instances' && (variant.instances ?? 1) === 1) continue;
     if (needs === 'older apps' && variant.apps === undefined) continue;
+    if (needs === 'an operator' && variant.operated === undefined) continue;
     if (needs === 'history' && !keepsHistory(seed, variant)) continue;
     found++;
     yield seed;

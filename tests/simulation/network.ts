@@ -1,4 +1,10 @@
-import { decodeClientMessage, decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES } from '#shared/index.ts';
+import {
+  decodeClientMessage,
+  decodeServerMessage,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  type ClientMessage,
+} from '#shared/index.ts';
 import type { SessionSocket } from '#sync-server/session/session-socket.ts';
 import { Pipe } from './pipe.ts';
 import type { Random } from './random.ts';
@@ -31,8 +37,32 @@ export interface NetworkOptions {
 export interface Place {
   isPartitioned: boolean;
   isSlow: boolean;
+  /** WebSockets do not open, as behind some company proxies. */
+  readonly blocksSockets: boolean;
   /** How many requests the client made: hellos and pushes. */
   exchanges: number;
+}
+
+/** A WebSocket, or one HTTP request, between a worker and the server. */
+export interface Line {
+  readonly client: Owner;
+  readonly place: Place;
+  /** A partition begins or ends. */
+  hold(isHeld: boolean): void;
+  /** Loses everything in flight. An end that is not notified has to detect this by itself. */
+  cut(hears: { readonly clientHears: boolean; readonly serverHears: boolean }): void;
+  /** The client is gone. What it sent still arrives. */
+  clientClosed(): void;
+  /**
+   * Closes the client's side at once. What the client has sent arrives after a while, and the server notices the close
+   * even later.
+   */
+  abandon(lateMs: number): void;
+  mangle(mangling: Mangling): void;
+  /** Whether the process serves this line, or may serve it once the line reaches it. */
+  reaches(owner: Owner): boolean;
+  /** The process is dead. What it sent may still arrive. */
+  lastWords(): void;
 }
 
 /**
@@ -42,9 +72,9 @@ export interface Place {
  */
 export class Network {
   readonly options: NetworkOptions;
-  readonly connections = new Set<SimulatedConnection>();
+  readonly connections = new Set<Line>();
   private isStalled = false;
-  private unread: { readonly connection: SimulatedConnection; readonly read: () => void }[] = [];
+  private unread: { readonly connection: Line; readonly read: () => void }[] = [];
 
   constructor(options: NetworkOptions) {
     this.options = options;
@@ -70,13 +100,25 @@ export class Network {
     return connection.clientEnd;
   }
 
-  connectionsOf(place: Place): SimulatedConnection[] {
+  /** The delay of one frame or request in one direction. */
+  latencyMs({ isSlow }: Place): number {
+    const { random } = this.options;
+    return isSlow ? 200 + random.below(4_000) : random.chance(0.5) ? USUAL_LATENCY_MS : 1 + random.below(60);
+  }
+
+  connectionsOf(place: Place): Line[] {
     return [...this.connections].filter((connection) => connection.place === place);
   }
 
   partition(place: Place, isPartitioned: boolean): void {
     place.isPartitioned = isPartitioned;
     for (const connection of this.connectionsOf(place)) connection.hold(isPartitioned);
+  }
+
+  /** Records a message that a worker of the site hands over. */
+  noteSent({ client, place }: Line, site: string, message: ClientMessage): void {
+    if (message.type === 'push') this.options.onPushSent(client, site, message.changesets.at(-1)?.sequence ?? 0);
+    if (message.type === 'hello' || message.type === 'push') place.exchanges++;
   }
 
   /** The worker is gone. */
@@ -116,7 +158,7 @@ export class Network {
   }
 
   /** Lets the server read data that has arrived, or keeps it unread while the server is stalled. */
-  arrive(connection: SimulatedConnection, read: () => void): void {
+  arrive(connection: Line, read: () => void): void {
     if (this.isStalled) this.unread.push({ connection, read });
     else read();
   }
@@ -164,7 +206,7 @@ function deadSocket(): object {
   return { readyState: CONNECTING, send: () => undefined, close: () => undefined };
 }
 
-export class SimulatedConnection {
+class SimulatedConnection implements Line {
   readonly client: Owner;
   readonly place: Place;
   readonly clientEnd: ClientEnd;
@@ -187,12 +229,11 @@ export class SimulatedConnection {
   private deliveries = 0;
 
   constructor(network: Network, client: Owner, place: Place) {
-    const { time, random } = network.options;
+    const { time } = network.options;
     this.network = network;
     this.client = client;
     this.place = place;
-    const latencyMs = (): number =>
-      place.isSlow ? 200 + random.below(4_000) : random.chance(0.5) ? USUAL_LATENCY_MS : 1 + random.below(60);
+    const latencyMs = (): number => network.latencyMs(place);
     this.up = new Pipe(time, latencyMs);
     this.down = new Pipe(time, latencyMs);
     this.clientEnd = new ClientEnd(this);
@@ -209,9 +250,7 @@ export class SimulatedConnection {
     const message = wholeMessage(frame, decodeClientMessage);
     const type = message?.type;
     if (message?.type === 'hello') this.site = Buffer.from(message.siteId).toString('hex');
-    if (message?.type === 'push')
-      this.network.options.onPushSent(this.client, this.site, message.changesets.at(-1)?.sequence ?? 0);
-    if (type === 'hello' || type === 'push') this.place.exchanges++;
+    if (message !== null) this.network.noteSent(this, this.site, message);
     const times = type === 'push' && this.mangles('double') ? 2 : 1;
     for (let time = 0; time < times; time++) {
       this.bytesUp += frame.length;
@@ -231,7 +270,7 @@ export class SimulatedConnection {
    * stricter than reality.
    */
   mangle(mangling: Mangling): void {
-    this.mangling = mangling;
+    if (mangling !== 'repeat') this.mangling = mangling;
   }
 
   private mangles(mangling: Mangling): boolean {
@@ -248,7 +287,6 @@ export class SimulatedConnection {
     });
   }
 
-  /** Loses everything in flight. An end that is not notified has to detect this by itself. */
   cut({ clientHears, serverHears }: { readonly clientHears: boolean; readonly serverHears: boolean }): void {
     if (this.isEnded) return;
     const { time, tally } = this.network.options;
@@ -262,10 +300,6 @@ export class SimulatedConnection {
     this.end();
   }
 
-  /**
-   * Closes the client's side at once. What the client has sent arrives after a while, and the server notices the close
-   * even later.
-   */
   abandon(lateMs: number): void {
     if (this.isEnded) return;
     this.down.cut();
@@ -275,7 +309,6 @@ export class SimulatedConnection {
     this.end();
   }
 
-  /** Whether the process serves this connection, or may serve it once the connection arrives. */
   reaches(owner: Owner): boolean {
     return this.server === null || this.server.owner === owner;
   }
@@ -292,7 +325,7 @@ export class SimulatedConnection {
   }
 
   private reachServer(): void {
-    this.server = this.network.options.listen(this.socket());
+    this.server = this.place.blocksSockets ? null : this.network.options.listen(this.socket());
     if (this.server === null) {
       this.down.send(() => this.clientHearsClose(1006));
       return;
@@ -379,10 +412,11 @@ export class SimulatedConnection {
   }
 }
 
-export type Mangling = 'double' | 'swap';
+/** `repeat`: the browser repeats a request (simulated-request.ts). */
+export type Mangling = 'double' | 'swap' | 'repeat';
 
 /** Returns null if the frame is only a part of a message. */
-function wholeMessage<T>(frame: Uint8Array, decode: (bytes: Uint8Array) => T): T | null {
+export function wholeMessage<T>(frame: Uint8Array, decode: (bytes: Uint8Array) => T): T | null {
   const bytes = frame[0] === 0 ? new FrameAssembler(MAX_MESSAGE_BYTES).add(frame) : null;
   return bytes === null ? null : decode(bytes);
 }

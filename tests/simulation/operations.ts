@@ -1,6 +1,6 @@
 import { keepsHistory } from './past-check.ts';
 import { Random } from './random.ts';
-import { chooseVariant, type Variant } from './variant.ts';
+import { chooseOperated, chooseVariant, type Variant } from './variant.ts';
 
 /** Everything that can happen in a history, with its weight. */
 const WEIGHTS = {
@@ -87,7 +87,23 @@ const PAST_WEIGHTS = {
 
 const PAST_ON_HUNDRED = 8;
 
-export type OperationKind = keyof typeof WEIGHTS | keyof typeof LATER_WEIGHTS | keyof typeof PAST_WEIGHTS;
+/** The same for histories in which an operator runs the server. */
+const OPERATED_WEIGHTS = {
+  'stop server': 5,
+  'hold database': 4,
+  'close idle databases': 3,
+  'reach quota': 2,
+  'repeat request': 4,
+  'shorten tokens': 2,
+} as const;
+
+const OPERATED_ON_HUNDRED = 8;
+
+export type OperationKind =
+  | keyof typeof WEIGHTS
+  | keyof typeof LATER_WEIGHTS
+  | keyof typeof PAST_WEIGHTS
+  | keyof typeof OPERATED_WEIGHTS;
 
 /** One step. It makes its choices from its own seed, so that dropping another step changes as little as possible. */
 export interface Operation {
@@ -115,6 +131,7 @@ export interface Size {
 const KINDS = asOftenAsWeighed(WEIGHTS);
 const LATER_KINDS = asOftenAsWeighed(LATER_WEIGHTS);
 const PAST_KINDS = asOftenAsWeighed(PAST_WEIGHTS);
+const OPERATED_KINDS = asOftenAsWeighed(OPERATED_WEIGHTS);
 
 function asOftenAsWeighed<Kind extends OperationKind>(weights: Readonly<Record<Kind, number>>): Kind[] {
   return (Object.keys(weights) as Kind[]).flatMap((kind) => Array.from({ length: 10 * weights[kind] }, () => kind));
@@ -146,13 +163,18 @@ export function planHistory(seed: number, size: Size): Plan {
   const later = new Random(~seed);
   for (let number = count; number < count * (1 + LATER_ON_HUNDRED / 100); number++)
     operations.splice(later.below(operations.length), 0, operation(later, number, later.pick(laterKinds)));
-  const variant = chooseVariant(new Random(seed ^ 0x7a51), { restores: !without.includes('restore server') });
-  // Past states are compared in the columns of one app version, so all devices must run the same one.
-  if (keepsHistory(seed, variant) && variant.apps === undefined) {
-    const past = new Random(seed ^ 0x9a57);
+  const variant = {
+    ...chooseVariant(new Random(seed ^ 0x7a51), { restores: !without.includes('restore server') }),
+    ...chooseOperated(new Random(seed ^ 0x57095)),
+  };
+  const insert = (from: Random, onHundred: number, among: readonly OperationKind[]): void => {
     const before = operations.length;
-    for (let number = before; number < before * (1 + PAST_ON_HUNDRED / 100); number++)
-      operations.splice(past.below(operations.length), 0, operation(past, number, past.pick(PAST_KINDS)));
-  }
+    for (let number = before; number < before * (1 + onHundred / 100); number++)
+      operations.splice(from.below(operations.length), 0, operation(from, number, from.pick(among)));
+  };
+  // Past states are compared in the columns of one app version, so all devices must run the same one.
+  if (keepsHistory(seed, variant) && variant.apps === undefined)
+    insert(new Random(seed ^ 0x9a57), PAST_ON_HUNDRED, PAST_KINDS);
+  if (variant.operated !== undefined) insert(new Random(seed ^ 0x0be7a7ed), OPERATED_ON_HUNDRED, OPERATED_KINDS);
   return { seed, devices, operations, variant };
 }

@@ -224,6 +224,13 @@ const STEPS: Readonly<Record<OperationKind, (step: Step) => void | Promise<void>
   'merge branch': scene(mergeBranch),
   'restore writes': scene(restoreWrites),
   'look back': ({ world, device, random }) => lookBack(world, device, random),
+  'stop server': ({ world }) => world.server.stop(),
+  'hold database': ({ world }) => world.server.hold(),
+  'close idle databases': ({ world }) => world.server.closeIdle(),
+  'reach quota': ({ world, random }) => world.server.reachQuota(random.below(20_000)),
+  'repeat request': ({ world, device }) => {
+    for (const connection of world.network.connectionsOf(device)) connection.mangle('repeat');
+  },
   look: ({ device, random }) => device.lookInTheMiddle(1 + random.below(3)),
 };
 

@@ -54,6 +54,7 @@ export async function runHistory(
       stepsTaken++;
       world.note(`${operation.number} ${operation.kind} ${operation.device}`);
       await perform(world, operation);
+      world.silence.check(world.devices);
       world.assertSound();
     }
     await heal(world);
@@ -107,5 +108,6 @@ async function heal(world: World): Promise<void> {
     if (device.leader === undefined) device.openTab();
   }
   await world.time.advance(60_000);
+  world.silence.check(world.devices);
   world.assertSound();
 }

@@ -456,4 +456,32 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'addUnseenColumns(meta, stored, target);',
     needs: 'older apps',
   },
+  {
+    name: 'a server that stops begins sessions',
+    file: server('session/accept-sockets.ts'),
+    find: "if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });",
+    replace: '',
+    needs: 'an operator',
+  },
+  {
+    name: 'a database that an operator closes keeps its sessions',
+    file: server('database/live-database.ts'),
+    find: 'this.sessions.failAll(error);',
+    replace: '',
+    needs: 'an operator',
+  },
+  {
+    name: 'an idle database is closed while a session joins',
+    file: server('database/live-database.ts'),
+    find: 'this.reading === 0 &&',
+    replace: '',
+    needs: 'an operator',
+  },
+  {
+    name: 'a session over HTTP is not notified that its frames were read',
+    file: server('session/http-sessions.ts'),
+    find: 'onDrained(); if (polled.closed !== null)',
+    replace: 'void onDrained; if (polled.closed !== null)',
+    needs: 'an operator',
+  },
 ];

@@ -14,6 +14,8 @@ import type { Random } from './random.ts';
 import { DISK_FAILURE, ServerDisk, type EndOfServer } from './server-disk.ts';
 import { documentIdOf, ServerProcess } from './server-process.ts';
 import { FileStorage, type ServerStorage, type StoreProcess } from './server-storage.ts';
+import type { HttpServerEnd } from './simulated-request.ts';
+import type { Operated } from './variant.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 
 /**
@@ -35,6 +37,8 @@ export interface ServerHostOptions {
   readonly isSlow: boolean;
   /** The number of processes. Several processes share one PostgreSQL server. */
   readonly instances: number;
+  /** Null if processes only die. */
+  readonly operated: Operated | null;
   readonly onPush: (site: string, push: Push) => void;
   /** A client connected with a snapshot file. */
   readonly onFile: () => void;
@@ -46,6 +50,8 @@ export interface ServerHostOptions {
   readonly onCarriedOver: () => void;
   /** A server process ended, with all its connections. */
   readonly onKilled: (how: EndOfServer['kind'], owner: Owner) => void;
+  /** The program of a server that has stopped ended as well, with all its connections. */
+  readonly onExit: (owner: Owner) => void;
   /** A disk sync failed, and the server gave up the database. */
   readonly onDiskFailed: () => void;
   /** The disk has run out of room. */
@@ -67,6 +73,7 @@ const ENDS_TO_COUNT: ReadonlySet<string> = new Set<ErrorCode>([
   'auth-database-forbidden',
   'auth-forbidden',
   'auth-token-expired',
+  'quota-exceeded',
   'slow-consumer',
 ]);
 
@@ -77,6 +84,10 @@ export const TOMBSTONES_MS = 20_000;
 const DOCUMENT_BYTES_AWAY = 600;
 
 const SIMULATED_RETENTION: Retention = { ...RETENTION, tombstonesMs: TOMBSTONES_MS };
+
+/** How long the end of a server that stops is delayed, and how long it stays down, in ms. */
+const STOPPING_MS = [0, 5, 200, 2_000, 6_000] as const;
+const STOPPED_MS = [0, 0, 50, 1_000, 15_000] as const;
 
 /** How long a sync of the server's disk takes; sometimes the disk is busy. */
 const SYNC_MS = [0, 1, 3, 3, 8, 40, 600] as const;
@@ -96,6 +107,7 @@ export class ServerHost {
   private statementsUntilFull = Infinity;
   /** The number of upcoming disk syncs, or commits to PostgreSQL, that fail. */
   private syncsToFail = 0;
+  private isQuotaReached = false;
   // The number of compactions by document id; a compacted document has a new id.
   private readonly compactions = new Map<string, number>();
   private readonly options: ServerHostOptions;
@@ -104,7 +116,10 @@ export class ServerHost {
   /** The process of each instance; null while it is down. */
   private readonly processes: (ServerProcess | null)[];
   private readonly dead: OpenDatabase[] = [];
+  /** Processes whose server has stopped and whose program goes on. */
+  private readonly stopped = new Set<ServerProcess>();
   private framesBefore = 0;
+  private isClosed = false;
 
   constructor(options: ServerHostOptions) {
     const { time, random, schema, isSlow, instances, count } = options;
@@ -169,6 +184,7 @@ export class ServerHost {
     started = new ServerProcess({
       host: options,
       name: this.storage.instances === 1 ? 'server' : `server ${instance + 1}`,
+      operated: options.operated,
       retention: SIMULATED_RETENTION,
       maxUnreadBytes: MAX_UNREAD_BYTES,
       documentBytesAway: DOCUMENT_BYTES_AWAY,
@@ -182,6 +198,7 @@ export class ServerHost {
           if (this.postgres === null || at === 'statement' || at === 'send') this.spring(at, started);
         },
         requireRoom: () => this.requireRoom(),
+        isQuotaReached: () => this.isQuotaReached,
         onFailure: (error) => this.onFailure(error),
         committed: () => this.postgres?.position() ?? null,
         onWelcome: (welcome, before) => this.requireCaughtUp(welcome, before),
@@ -195,8 +212,10 @@ export class ServerHost {
         },
         onLogLine: (event, fields) => {
           const code = String(fields['code']);
-          if (event === 'session-error' || BUGS.has(code)) this.failures.push(`${event} ${JSON.stringify(fields)}`);
+          if (event === 'session-error' || event === 'request-error' || BUGS.has(code))
+            this.failures.push(`${event} ${JSON.stringify(fields)}`);
           if (ENDS_TO_COUNT.has(code)) options.onSessionEnd(code);
+          if (event === 'token-renewed') options.count('token renewed in a session');
         },
         onCompacted: (before, after) => this.compacted(before, after),
       },
@@ -276,7 +295,15 @@ export class ServerHost {
     if (by === 'owner') for (const process of this.running) process.reauthorize();
   }
 
+  /** The tenant of the database reaches its quota, and some time later it is below it again. */
+  reachQuota(forMs: number): void {
+    this.isQuotaReached = true;
+    this.options.count('quota reached');
+    this.options.time.after(forMs, () => this.makeRoom());
+  }
+
   makeRoom(): void {
+    this.isQuotaReached = false;
     this.isFull = false;
     this.statementsUntilFull = Infinity;
   }
@@ -294,6 +321,53 @@ export class ServerHost {
     const { random } = this.options;
     const some = running.length > 1 && random.chance(0.7) ? [random.pick(running)] : running;
     for (const process of some) this.killProcess(process, how);
+  }
+
+  /** Stops one process, or all of them, and starts the server again. */
+  stop(): void {
+    const { running } = this;
+    const { random } = this.options;
+    const some = running.length > 1 && random.chance(0.7) ? [random.pick(running)] : running;
+    for (const process of some) void this.stopProcess(process);
+  }
+
+  private async stopProcess(process: ServerProcess): Promise<void> {
+    const { random, count, time, onExit } = this.options;
+    if (process.isStopping) return;
+    count('server stopped');
+    const [startMs, exits] = [random.pick(STOPPED_MS), random.chance(0.3)];
+    await process.stop(random.pick(STOPPING_MS)).catch((error: unknown) => process.failed(error));
+    if (!process.owner.isAlive) return;
+    const instance = this.processes.indexOf(process);
+    this.processes[instance] = null;
+    this.storage.end(instance, { kind: 'killed' });
+    this.stopped.add(process);
+    // rockpool-server exits. A program that runs the server as a part of it goes on, with all connections.
+    if (exits) this.exit(process, onExit);
+    time.after(startMs, () => {
+      if (this.processes[instance] === null && !this.isClosed) this.startProcess(instance);
+    });
+  }
+
+  private exit(process: ServerProcess, onExit: (owner: Owner) => void): void {
+    this.stopped.delete(process);
+    const open = process.die();
+    if (open !== null) this.dead.push(open);
+    onExit(process.owner);
+  }
+
+  /** An operator takes the database of one process offline for a while. */
+  hold(): void {
+    const process = this.anyRunning();
+    if (process === null || process.isStopping) return;
+    this.options.count('database taken offline');
+    void process.hold().catch((error: unknown) => process.failed(error));
+  }
+
+  /** Another user of the database opens it for a moment, after which it is closed if it is idle. */
+  closeIdle(): void {
+    const process = this.anyRunning();
+    if (process !== null) void this.options.time.as(process.owner, () => process.openDatabase()).catch(() => undefined);
   }
 
   private killAll(): void {
@@ -380,7 +454,9 @@ export class ServerHost {
   }
 
   close(): void {
+    this.isClosed = true;
     this.killAll();
+    for (const process of [...this.stopped]) this.exit(process, () => undefined);
     this.bury();
     this.storage.remove();
   }
@@ -389,6 +465,11 @@ export class ServerHost {
   listen(socket: SessionSocket): ServerEnd | null {
     const process = this.anyRunning();
     return process === null ? null : this.options.time.as(process.owner, () => process.listen(socket));
+  }
+
+  /** Chooses the process of a session over HTTP. Null if none listens. */
+  listenToHttp(): HttpServerEnd | null {
+    return this.anyRunning()?.http ?? null;
   }
 
   private anyRunning(): ServerProcess | null {

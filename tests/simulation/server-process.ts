@@ -3,22 +3,29 @@ import {
   decodeServerMessage,
   FrameAssembler,
   MAX_MESSAGE_BYTES,
+  RockpoolError,
   type Hello,
   type Welcome,
 } from '#shared/index.ts';
 import { decodeDocumentCell } from '#shared/document/index.ts';
+import { QUOTAS } from '#sync-server/admission/quotas.ts';
+import { createApp } from '#sync-server/assembly/create-app.ts';
 import { Gate } from '#sync-server/auth/gate.ts';
-import { roleAllows, type Role } from '#sync-server/auth/role.ts';
+import { roleAllows, type Operation, type Role } from '#sync-server/auth/role.ts';
 import { DatabaseCache } from '#sync-server/database/database-cache.ts';
 import type { LiveDatabase } from '#sync-server/database/live-database.ts';
 import type { Retention } from '#sync-server/log/retention.ts';
 import type { Logger } from '#sync-server/observe/log-line.ts';
 import { ServerMetrics } from '#sync-server/observe/server-metrics.ts';
+import type { Services } from '#sync-server/routes/route.ts';
+import { Sockets } from '#sync-server/session/accept-sockets.ts';
+import { HttpSessions } from '#sync-server/session/http-sessions.ts';
 import { Session, type SessionContext } from '#sync-server/session/session.ts';
 import { SESSION_LIMITS } from '#sync-server/session/limits.ts';
 import { ConnectionQuota } from '#sync-server/session/connection-quota.ts';
 import type { SessionSocket } from '#sync-server/session/session-socket.ts';
 import type { DatabaseFile } from '#sync-server/store/database-file.ts';
+import { closeInOrder } from '#sync-server/store/close-in-order.ts';
 import type { OpenDatabase } from '#sync-server/store/durability.ts';
 import { KnownSchemas } from '#sync-server/store/known-schemas.ts';
 import type { Store } from '#sync-server/store/store.ts';
@@ -28,7 +35,10 @@ import type { Committed } from './postgres/postgres-storage.ts';
 import { DATABASE_ID } from './server-disk.ts';
 import type { ServerHostOptions } from './server-host.ts';
 import { olderSchema } from './household-schema.ts';
+import type { Random } from './random.ts';
+import type { HttpServerEnd } from './simulated-request.ts';
 import { readToken } from './tokens.ts';
+import type { Operated } from './variant.ts';
 import type { Owner } from './virtual-time.ts';
 
 /** Thrown where the server process dies, to unwind code that would not run any further. */
@@ -39,6 +49,8 @@ export interface ProcessEvents {
   readonly reaches: (at: 'statement' | 'in commit' | 'after commit' | 'send') => void;
   /** Throws if the disk has no room. */
   readonly requireRoom: () => void;
+  /** Whether pushes are refused because the tenant of the database has reached its quota. */
+  readonly isQuotaReached: () => boolean;
   /** Reports a failure to the operator. */
   readonly onFailure: (error: unknown) => void;
   /** The committed state of the store that the processes share; null if this process does not share it. */
@@ -64,9 +76,20 @@ export interface ServerProcessOptions {
   readonly documentBytesAway: number;
   readonly openStore: (process: ServerProcess) => Store;
   readonly name: string;
+  /** Null if the process only dies, and serves only WebSockets. */
+  readonly operated: Operated | null;
 }
 
 const SWEEP_INTERVAL_MS = 5_000;
+
+/** The quota of a tenant, and how far it is exceeded once it counts as reached. */
+const TENANT_BYTES = 1;
+
+/** How long the check of a right takes, if checks take time. */
+const CHECK_MS = [0, 0, 1, 5, 40, 400] as const;
+
+/** How long a database that an operator has closed stays offline, in ms. */
+const OFFLINE_MS = [0, 0, 200, 3_000, 20_000] as const;
 
 /** How long a decision may hold the thread: longer than any decision that a store repeats under its lock. */
 const LONG_DECISIONS_MS = [150, 400, 3_000] as const;
@@ -77,6 +100,11 @@ export class ServerProcess {
   private readonly options: ServerProcessOptions;
   private readonly cache: DatabaseCache;
   private readonly store: Store;
+  /** The part that begins sessions and ends them when the server stops. Null: each connection is a session. */
+  private readonly sockets: Sockets | null;
+  /** The end of its HTTP connections; null if it has none. */
+  readonly http: HttpServerEnd | null;
+  isStopping = false;
   private readonly sessions = new Set<Session>();
   private opened: LiveDatabase | null = null;
   private open: OpenDatabase | null = null;
@@ -87,19 +115,60 @@ export class ServerProcess {
     this.owner = { name: options.name, isAlive: true, wallMs: () => time.nowMs };
     [this.store, this.cache] = time.as(this.owner, () => {
       const store = options.openStore(this);
-      const cache = new DatabaseCache({
-        store: this.watchedStore(store),
-        retention: options.retention,
-        schemas: new KnownSchemas([olderSchema]),
-        offersSnapshot: () => true,
-        onFailure: (_, error) => this.failed(error),
-      });
-      setInterval(() => {
-        for (const session of [...this.sessions]) session.checkDeadlines(time.nowMs);
-      }, SWEEP_INTERVAL_MS);
-      return [store, cache];
+      return [store, this.openCache(this.watchedStore(store))];
     });
+    this.sockets = options.operated === null ? null : time.as(this.owner, () => this.openSockets());
+    this.http = this.sockets === null ? null : this.openHttp(this.sockets);
+    if (this.sockets === null)
+      time.as(this.owner, () =>
+        setInterval(() => {
+          for (const session of [...this.sessions]) session.checkDeadlines(time.nowMs);
+        }, SWEEP_INTERVAL_MS),
+      );
     time.as(this.owner, () => void this.openDatabase().catch((error: unknown) => this.failed(error)));
+  }
+
+  private openCache(store: Store): DatabaseCache {
+    const { operated, retention, events } = this.options;
+    return new DatabaseCache({
+      store,
+      retention,
+      schemas: new KnownSchemas([olderSchema]),
+      offersSnapshot: () => true,
+      onFailure: (_, error) => this.failed(error),
+      ...(operated !== null && {
+        // Histories have one database, so it is closed whenever it is idle.
+        maxIdleDatabases: 0,
+        quotas: { ...QUOTAS, maxTenantBytes: TENANT_BYTES },
+        roomOf: () => ({
+          tenantBytes: () => (events.isQuotaReached() ? TENANT_BYTES : 0),
+          isDiskFull: () => false,
+          takeReserve: () => true,
+        }),
+      }),
+    });
+  }
+
+  private openSockets(): Sockets {
+    return new Sockets({ origins: [], addressOf: () => null, context: this.sessionContext() });
+  }
+
+  /** The app of `SyncServer.app`. Workers request only the routes of sessions. */
+  private openHttp(sockets: Sockets): HttpServerEnd {
+    const { owner, options } = this;
+    const { gate, metrics, log, now } = this.sessionContext();
+    const services: Partial<Services> = {
+      ...{ log, metrics, now },
+      httpSessions: new HttpSessions((socket) => this.begin(socket, sockets)),
+      forwarding: null,
+    };
+    const app = createApp({
+      ...{ gate, metrics, log },
+      services: services as Services,
+      origins: [],
+      addressOf: () => null,
+    });
+    return { owner, answer: (request) => options.host.time.as(owner, async () => app.fetch(request)) };
   }
 
   /** Null while it opens the database. */
@@ -138,6 +207,7 @@ export class ServerProcess {
   }
 
   reauthorize(): void {
+    if (this.sockets !== null) return this.run(() => this.sockets?.reauthorize(DATABASE_ID));
     for (const session of [...this.sessions]) this.run(() => session.reauthorizeNow());
   }
 
@@ -163,19 +233,58 @@ export class ServerProcess {
     return open;
   }
 
-  listen(socket: SessionSocket): ServerEnd {
-    const { host, events, maxUnreadBytes } = this.options;
-    const { owner } = this;
+  /** Null if it is stopping, so that it accepts no more sockets. */
+  listen(socket: SessionSocket): ServerEnd | null {
+    if (this.isStopping) return null;
+    const session = this.begin(socket, this.sockets);
+    return {
+      owner: this.owner,
+      receive: (frame) => session.receive(frame),
+      disconnected: () => this.run(() => session.disconnected()),
+    };
+  }
+
+  /**
+   * Stops like `SyncServer.close` while the program that runs the server goes on. `lateMs`: how long a client that does
+   * not answer the closing handshake, or the job of an operator, delays the end.
+   */
+  async stop(lateMs: number): Promise<void> {
+    const { cache, store, sockets } = this;
+    this.isStopping = true;
+    const late = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, lateMs));
+    await this.options.host.time.as(this.owner, () =>
+      closeInOrder(
+        () => Promise.all([sockets?.close(), late()]),
+        () => cache.closeAll(),
+        () => store.close(),
+      ),
+    );
+  }
+
+  /** Takes the database offline and lets clients in again some time later, as an operator does. */
+  async hold(): Promise<void> {
+    const { time, random } = this.options.host;
+    const error = new RockpoolError('database-unavailable', { problem: 'the operator closed the database' });
+    const offlineMs = random.pick(OFFLINE_MS);
+    await time.as(this.owner, async () => {
+      await this.cache.hold(DATABASE_ID, error);
+      setTimeout(() => this.cache.release(DATABASE_ID, error), offlineMs);
+    });
+  }
+
+  private sessionContext(): Omit<SessionContext, 'address' | 'onAuthenticated' | 'onClosed'> {
+    const { host, events, maxUnreadBytes, operated } = this.options;
     const now = (): number => host.time.nowMs;
     const log: Logger = (event, fields) => {
-      if (owner.isAlive) events.onLogLine(event, fields);
+      if (this.owner.isAlive) events.onLogLine(event, fields);
     };
-    const context: SessionContext = {
-      address: null,
+    const isAllowed = (id: string, operation: Operation): boolean => roleAllows(events.roleOf(id), operation);
+    return {
       readableRows: () => 'everything',
       gate: new Gate({
         authenticate: async (token) => readToken(token),
-        authorize: ({ id }, _, operation) => roleAllows(events.roleOf(id), operation),
+        authorize: ({ id }, _, operation) =>
+          operated?.isGateSlow === true ? later(host.random, () => isAllowed(id, operation)) : isAllowed(id, operation),
         now,
         log,
       }),
@@ -187,33 +296,44 @@ export class ServerProcess {
       limits: { ...SESSION_LIMITS, maxUnreadBytes },
       connectionQuota: new ConnectionQuota(Infinity),
       metrics: new ServerMetrics(),
-      onAuthenticated: () => undefined,
-      onClosed: (closed) => void this.sessions.delete(closed),
     };
+  }
+
+  /** Begins a session, whose messages the simulation sees as well. */
+  private begin(socket: SessionSocket, sockets: Sockets | null): Session {
+    const { host, events } = this.options;
     let before: Committed | null = null;
-    const onSent = (frame: Uint8Array): void => {
+    const watched = this.watched(socket, (frame) => {
       if (before === null) return;
       const message = decodeServerMessage(new FrameAssembler(MAX_MESSAGE_BYTES).add(frame) as Uint8Array);
       if (message.type === 'welcome') events.onWelcome(message, before);
       before = null;
-    };
-    const session = new Session(this.watched(socket, onSent), context);
-    this.sessions.add(session);
+    });
+    const session = sockets?.begin(watched, null) ?? this.beginAlone(watched);
+    const receive = session.receive.bind(session);
     const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
-    return {
-      owner,
-      receive: (frame) => {
-        if (!owner.isAlive) return;
-        const bytes = assembler.add(frame);
-        const message = bytes === null ? null : decodeClientMessage(bytes);
-        if (message?.type === 'hello' && this.opened !== null && isBehindHorizon(message, this.opened)) host.onReload();
-        if (message?.type === 'hello') before = events.committed();
-        if (message?.type === 'hello' && typeof message.snapshot === 'object') host.onFile();
-        this.run(() => session.receive(frame));
-        if (message?.type === 'push') host.onPush(session.site, message);
-      },
-      disconnected: () => this.run(() => session.disconnected()),
+    session.receive = (frame) => {
+      if (!this.owner.isAlive) return;
+      const bytes = assembler.add(frame);
+      const message = bytes === null ? null : decodeClientMessage(bytes);
+      if (message?.type === 'hello' && this.opened !== null && isBehindHorizon(message, this.opened)) host.onReload();
+      if (message?.type === 'hello') before = events.committed();
+      if (message?.type === 'hello' && typeof message.snapshot === 'object') host.onFile();
+      this.run(() => receive(frame));
+      if (message?.type === 'push') host.onPush(session.site, message);
     };
+    return session;
+  }
+
+  private beginAlone(socket: SessionSocket): Session {
+    const session = new Session(socket, {
+      ...this.sessionContext(),
+      address: null,
+      onAuthenticated: () => undefined,
+      onClosed: (closed) => void this.sessions.delete(closed),
+    });
+    this.sessions.add(session);
+    return session;
   }
 
   private watched(socket: SessionSocket, onSent: (frame: Uint8Array) => void): SessionSocket {
@@ -249,6 +369,7 @@ export class ServerProcess {
           open = database;
           if (!this.owner.isAlive) return database;
           this.open = database;
+          if (this.sockets !== null) this.watchClosing(database);
           this.setTraps(database.file);
           this.watchDocuments(database.file);
           const { random, isSlow, onDocumentThread } = this.options.host;
@@ -264,6 +385,18 @@ export class ServerProcess {
       markDamaged: (databaseId, problem) => store.markDamaged(databaseId, problem),
       readiness: () => store.readiness(),
       close: () => store.close(),
+    };
+  }
+
+  /** The server closes the database while the process goes on. */
+  private watchClosing(database: OpenDatabase): void {
+    const close = database.close.bind(database);
+    database.close = () => {
+      // A dead process closes nothing: `die` has returned the database.
+      if (!this.owner.isAlive) return;
+      if (this.open === database) [this.open, this.opened] = [null, null];
+      this.options.host.count('database closed');
+      close();
     };
   }
 
@@ -312,6 +445,13 @@ export class ServerProcess {
       return worked;
     };
   }
+}
+
+/** The answer of a host's own service, which decides when it is asked. */
+async function later<T>(random: Random, ask: () => T): Promise<T> {
+  const answer = ask();
+  await new Promise((resolve) => void setTimeout(resolve, random.pick(CHECK_MS)));
+  return answer;
 }
 
 export function documentIdOf(state: Uint8Array): string {

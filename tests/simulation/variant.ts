@@ -14,6 +14,18 @@ export interface Variant {
   readonly strict?: readonly boolean[];
   /** The version of the app that each device begins with, in turn. Default: the newer one, and it never changes. */
   readonly apps?: readonly AppVersion[];
+  /** Default: processes only die, and clients reach them by WebSockets alone. */
+  readonly operated?: Operated;
+}
+
+/** How an operator and a network treat the server's processes and its connections. */
+export interface Operated {
+  /** Whether the network of a device blocks WebSockets, in turn. */
+  readonly blocksSockets: readonly boolean[];
+  /** Whether the app's own server issues JWTs, which a session renews, instead of opaque tokens. */
+  readonly renewsTokens: boolean;
+  /** Whether each check of a right takes time. */
+  readonly isGateSlow: boolean;
 }
 
 /** The variant of regression files that do not name one. */
@@ -23,6 +35,9 @@ export const PLAIN: Variant = { isServerSlow: false };
 const MEDIA: readonly MediumKind[] = ['opfs', 'opfs', 'opfs', 'opfs-exclusive', 'indexeddb'];
 
 const MOST_DEVICES = 8;
+
+/** The share of histories in which an operator stops servers and takes databases offline. */
+const OPERATED = 0.25;
 
 /** More often one process with a file, which most apps run. */
 const INSTANCES = [1, 1, 1, 1, 2, 3] as const;
@@ -40,4 +55,16 @@ export function chooseVariant(random: Random, { restores }: { readonly restores:
   const instances = random.pick(INSTANCES);
   const apps = random.chance(0.25) ? media.map(() => random.pick(['older', 'newer'] as const)) : undefined;
   return { isServerSlow, media, strict, instances, ...(apps === undefined ? {} : { apps }) };
+}
+
+/** Drawn from a stream of its own, so that all other seeds keep their histories. */
+export function chooseOperated(random: Random): Pick<Variant, 'operated'> {
+  if (!random.chance(OPERATED)) return {};
+  return {
+    operated: {
+      blocksSockets: Array.from({ length: MOST_DEVICES }, () => random.chance(0.4)),
+      renewsTokens: random.chance(0.5),
+      isGateSlow: random.chance(0.5),
+    },
+  };
 }

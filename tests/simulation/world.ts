@@ -18,6 +18,8 @@ import { keepsHistory, PastCheck, withHistory } from './past-check.ts';
 import { Random } from './random.ts';
 import { ServerHost } from './server-host.ts';
 import { SILENT } from './silent-passes.ts';
+import { SilenceCheck } from './silence-check.ts';
+import { SimulatedHttp } from './simulated-request.ts';
 import { StampCheck } from './stamp-check.ts';
 import type { Runtimes, Tab } from './tab.ts';
 import { Tally } from './tally.ts';
@@ -70,6 +72,7 @@ export class World {
   readonly devices: Device[] = [];
   readonly network: Network;
   readonly server: ServerHost;
+  readonly silence: SilenceCheck;
   /** The events in order, as text: the same seed gives the same list. */
   readonly log: string[] = [];
   private readonly random: Random;
@@ -95,6 +98,8 @@ export class World {
   wasRestored = false;
   private readonly runtimes: Runtimes;
   private readonly variant: Variant;
+  /** Null if HTTP is not simulated. */
+  private readonly http: SimulatedHttp | null;
   /** The previous log epoch. A power cut may undo the commit that began the current one before any client sees it. */
   private epochBefore: Uint8Array | null = null;
   /** Whether the server has lost power since the current log epoch began. */
@@ -115,6 +120,12 @@ export class World {
     this.variant = variant;
     this.random = new Random(seed ^ 0x5eed);
     const { time, tally } = this;
+    this.silence = new SilenceCheck({
+      time,
+      instances: variant.instances ?? 1,
+      onFault: (fault) => this.fault(fault),
+      count: (what) => tally.add(what),
+    });
     this.past = keepsHistory(seed, variant)
       ? new PastCheck(
           (fault) => this.fault(fault),
@@ -127,6 +138,7 @@ export class World {
       schema: keepsHistory(seed, variant) ? withHistory(householdSchema) : householdSchema,
       isSlow: variant.isServerSlow,
       instances: variant.instances ?? 1,
+      operated: variant.operated ?? null,
       onPush: (site, push) => this.onPush(site, push),
       onFile: () => tally.add('snapshot file of a client'),
       onReload: () => tally.add('reload below the floor'),
@@ -142,6 +154,7 @@ export class World {
         this.note(`server ends: ${how}`);
         this.network.serverGone(owner);
       },
+      onExit: (owner) => this.network.serverGone(owner),
       onError: (error) => this.fault(`the server failed: ${String(error)}`),
       count: (what) => tally.add(what),
     });
@@ -153,6 +166,14 @@ export class World {
       onPushSent: (client, site, upTo) => this.model.recordSent(this.deviceOf(client).name, site, upTo),
       listen: (socket) => this.server.listen(socket),
     });
+    this.http =
+      variant.operated === undefined
+        ? null
+        : new SimulatedHttp({
+            network: this.network,
+            placeOf: (owner) => this.deviceOf(owner),
+            listen: () => this.server.listenToHttp(),
+          });
     time.afterEvent = () => this.afterEvent();
   }
 
@@ -161,7 +182,7 @@ export class World {
     // Pushes are not compressed here, because the platform deflates in its own threads and in real time.
     this.time.install(this.random, {
       WebSocket: socketClass,
-      fetch: noHttp,
+      fetch: this.http?.fetch ?? noHttp,
       CompressionStream: undefined,
       MessageChannel: VirtualChannel,
       addEventListener: () => undefined,
@@ -182,7 +203,7 @@ export class World {
 
   addDevice(copyOf?: Device): Device {
     const { time, random, network, model, writes, tally, runtimes: loaded } = this;
-    const { media = ['opfs'], strict = [false], apps = ['newer'] } = this.variant;
+    const { media = ['opfs'], strict = [false], apps = ['newer'], operated } = this.variant;
     // A copy has the medium, the durability and the app version of its original.
     const number = copyOf === undefined ? this.devices.length : this.devices.indexOf(copyOf);
     const offsetMs = random.pick([0, 0, 0, YEAR_MS, -YEAR_MS, 1234, -90_000]);
@@ -201,6 +222,8 @@ export class World {
       snapshot: () => this.server.snapshot(),
       medium: media[number % media.length] ?? 'opfs',
       isStrict: strict[number % strict.length] ?? false,
+      blocksSockets: operated?.blocksSockets[number % operated.blocksSockets.length] ?? false,
+      renewsTokens: operated?.renewsTokens ?? false,
       app: copyOf?.app ?? apps[number % apps.length] ?? 'newer',
       ...(copyOf === undefined ? {} : { copyOf }),
     });
@@ -358,6 +381,7 @@ export class World {
     if (newestMs > this.time.nowMs) this.fault(`the server has a stamp of ${newestMs}, which is in the future`);
     const contents = this.serverContents();
     this.contents.set(this.logHash, contents);
+    this.silence.onCommit(id, watermark);
     this.past?.onCommit(live.file, this.logHash, contents.get('newer') ?? new Map(), texts);
     this.note(`server at ${watermark}`);
   }
@@ -398,7 +422,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-/** Clients try plain HTTP if sockets do not open. HTTP is not simulated, and real HTTP would respond in real time. */
+/** Clients try plain HTTP if sockets do not open. Without the simulated one, real HTTP would respond in real time. */
 function noHttp(): Promise<never> {
   return Promise.reject(new TypeError('the simulation has no HTTP'));
 }
