@@ -102,7 +102,7 @@ export class Browser {
   }
 
   private loses(data: unknown): boolean {
-    const { kind } = messageOf(data);
+    const kind = messageOf(data)?.kind;
     if (kind === 'commit') return this.noticesToLose-- > 0;
     if ((kind !== 'answer' && kind !== 'refused') || this.answersToLose <= 0) return false;
     this.answersToLose--;
@@ -111,7 +111,7 @@ export class Browser {
   }
 
   private doubles(data: unknown): boolean {
-    if (messageOf(data).kind !== 'ask' || this.asksToDouble <= 0) return false;
+    if (messageOf(data)?.kind !== 'ask' || this.asksToDouble <= 0) return false;
     this.asksToDouble--;
     this.onFault('doubled request to the leader');
     return true;
@@ -132,8 +132,9 @@ export class Browser {
   }
 }
 
-function messageOf(data: unknown): ChannelMessage {
-  return (data as { readonly message: ChannelMessage }).message;
+/** Undefined on the channel of presence. */
+function messageOf(data: unknown): ChannelMessage | undefined {
+  return (data as { readonly message?: ChannelMessage }).message;
 }
 
 function serve([first]: readonly Candidate[]): void {

@@ -59,6 +59,8 @@ export interface DeviceOptions {
   readonly blocksSockets: boolean;
   /** Whether the app's tokens are JWTs, which a session renews. */
   readonly renewsTokens: boolean;
+  /** Whether its pages may show presence. */
+  readonly showsPresence: boolean;
   /** The device whose storage this one copies at its start. */
   readonly copyOf?: Device;
 }
@@ -81,6 +83,7 @@ export class Device implements Place {
   isPartitioned = false;
   isSlow = false;
   readonly blocksSockets: boolean;
+  readonly showsPresence: boolean;
   exchanges = 0;
   /** The lifetime of the tokens that the app requests. */
   tokenLifetimeMs = Infinity;
@@ -126,6 +129,7 @@ export class Device implements Place {
     this.isCopy = copyOf !== undefined;
     this.isStrict = options.isStrict;
     this.blocksSockets = options.blocksSockets;
+    this.showsPresence = options.showsPresence;
     this.app = options.app;
     this.time = time;
     this.random = random;
@@ -224,7 +228,7 @@ export class Device implements Place {
 
   closeTab(tab: Tab): void {
     this.tabs = this.tabs.filter((one) => one !== tab);
-    tab.settle(() => tab.membership.close());
+    tab.settle(() => tab.close());
   }
 
   /** The tab dies while it writes, after this many more storage changes. */

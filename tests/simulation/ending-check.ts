@@ -85,6 +85,7 @@ export function checkEnding(world: World, seen: SeenByFollowers): void {
   checkValues(world, ask);
   checkPages(world, ask);
   checkConflicts(world);
+  checkPresence(world);
   tally.add('conflict', Number(ask('SELECT count(*) FROM rockpool_conflict')[0]));
 }
 
@@ -141,6 +142,22 @@ function checkContent(
   const orphan = database.connection.rows('PRAGMA foreign_key_check')[0];
   if (orphan !== undefined) throw new HistoryFailed(`${where}: foreign_key_check: ${orphan.join(', ')}`);
   if (device.isDamaged) throw new HistoryFailed(`${where}: no audit has found the damaged row`);
+}
+
+/** Every page that takes part in presence sees what the others show, and nobody who is gone. */
+function checkPresence({ devices, tally }: World): void {
+  const alive = devices.flatMap(({ tabs }) => tabs.filter(({ owner, isSuspended }) => owner.isAlive && !isSuspended));
+  const statesOf = (tabs: readonly Tab[]): number[] => tabs.flatMap(({ presenceState }) => presenceState ?? []);
+  for (const tab of alive) {
+    if (tab.presence === null || !tab.isUsable || !tab.hasShown) continue;
+    const seen = new Set(tab.presence.page.current.map(({ state }) => state));
+    const others = alive.filter((other) => other !== tab);
+    const missing = statesOf(others.filter(({ isUsable }) => isUsable)).find((state) => !seen.has(state));
+    if (missing !== undefined) throw new HistoryFailed(`${tab.owner.name} does not see the page that shows ${missing}`);
+    const gone = [...seen].find((state) => !statesOf(others).includes(state as number));
+    if (gone !== undefined) throw new HistoryFailed(`${tab.owner.name} sees ${String(gone)}, which no page shows`);
+    tally.add('page that sees the others', seen.size > 0 ? 1 : 0);
+  }
 }
 
 function checkRejections({ tally }: World, device: Device, database: OpenDatabase): void {

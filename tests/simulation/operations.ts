@@ -94,10 +94,11 @@ const OPERATED_WEIGHTS = {
   'close idle databases': 3,
   'reach quota': 2,
   'repeat request': 4,
+  'show presence': 6,
   'shorten tokens': 2,
 } as const;
 
-const OPERATED_ON_HUNDRED = 8;
+const OPERATED_ON_HUNDRED = 10;
 
 export type OperationKind =
   | keyof typeof WEIGHTS

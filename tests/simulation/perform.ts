@@ -121,7 +121,7 @@ const STEPS: Readonly<Record<OperationKind, (step: Step) => void | Promise<void>
     if (tab === undefined) return;
     tab.isSuspended = true;
     world.tally.add('suspended tab');
-    tab.settle(() => tab.membership.suspend());
+    tab.settle(() => tab.suspend());
   },
   resume: ({ device }) => {
     for (const sleeping of device.tabs) if (sleeping.isSuspended) wake(sleeping);
@@ -231,6 +231,7 @@ const STEPS: Readonly<Record<OperationKind, (step: Step) => void | Promise<void>
   'repeat request': ({ world, device }) => {
     for (const connection of world.network.connectionsOf(device)) connection.mangle('repeat');
   },
+  'show presence': ({ tab, random, number }) => tab?.show(random.chance(0.2) ? null : number),
   look: ({ device, random }) => device.lookInTheMiddle(1 + random.below(3)),
 };
 
@@ -284,5 +285,5 @@ function decideRejected(
 
 export function wake(tab: Tab): void {
   tab.isSuspended = false;
-  tab.settle(() => tab.membership.resume());
+  tab.settle(() => tab.resume());
 }

@@ -484,4 +484,18 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'void onDrained; if (polled.closed !== null)',
     needs: 'an operator',
   },
+  {
+    name: 'presence stays when its session ends',
+    file: server('database/live-database.ts'),
+    find: 'this.presence.leave(subscriber);',
+    replace: '',
+    needs: 'an operator',
+  },
+  {
+    name: 'a new leader does not ask the other tabs for their presence',
+    file: client('presence/worker-presence.ts'),
+    find: "this.post({ kind: 'who' });",
+    replace: '',
+    needs: 'an operator',
+  },
 ];

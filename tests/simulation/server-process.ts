@@ -12,6 +12,7 @@ import { QUOTAS } from '#sync-server/admission/quotas.ts';
 import { createApp } from '#sync-server/assembly/create-app.ts';
 import { Gate } from '#sync-server/auth/gate.ts';
 import { roleAllows, type Operation, type Role } from '#sync-server/auth/role.ts';
+import type { Bus } from '#sync-server/bus/bus.ts';
 import { DatabaseCache } from '#sync-server/database/database-cache.ts';
 import type { LiveDatabase } from '#sync-server/database/live-database.ts';
 import type { Retention } from '#sync-server/log/retention.ts';
@@ -36,6 +37,7 @@ import { DATABASE_ID } from './server-disk.ts';
 import type { ServerHostOptions } from './server-host.ts';
 import { olderSchema } from './household-schema.ts';
 import type { Random } from './random.ts';
+import type { OpenedStore } from './server-storage.ts';
 import type { HttpServerEnd } from './simulated-request.ts';
 import { readToken } from './tokens.ts';
 import type { Operated } from './variant.ts';
@@ -74,7 +76,7 @@ export interface ServerProcessOptions {
   readonly retention: Retention;
   readonly maxUnreadBytes: number;
   readonly documentBytesAway: number;
-  readonly openStore: (process: ServerProcess) => Store;
+  readonly openStore: (process: ServerProcess) => OpenedStore;
   readonly name: string;
   /** Null if the process only dies, and serves only WebSockets. */
   readonly operated: Operated | null;
@@ -100,6 +102,7 @@ export class ServerProcess {
   private readonly options: ServerProcessOptions;
   private readonly cache: DatabaseCache;
   private readonly store: Store;
+  private readonly bus: Bus | null;
   /** The part that begins sessions and ends them when the server stops. Null: each connection is a session. */
   private readonly sockets: Sockets | null;
   /** The end of its HTTP connections; null if it has none. */
@@ -113,9 +116,9 @@ export class ServerProcess {
     this.options = options;
     const { time } = options.host;
     this.owner = { name: options.name, isAlive: true, wallMs: () => time.nowMs };
-    [this.store, this.cache] = time.as(this.owner, () => {
-      const store = options.openStore(this);
-      return [store, this.openCache(this.watchedStore(store))];
+    [this.store, this.bus, this.cache] = time.as(this.owner, () => {
+      const { store, bus } = options.openStore(this);
+      return [store, bus, this.openCache(this.watchedStore(store), bus)];
     });
     this.sockets = options.operated === null ? null : time.as(this.owner, () => this.openSockets());
     this.http = this.sockets === null ? null : this.openHttp(this.sockets);
@@ -128,7 +131,7 @@ export class ServerProcess {
     time.as(this.owner, () => void this.openDatabase().catch((error: unknown) => this.failed(error)));
   }
 
-  private openCache(store: Store): DatabaseCache {
+  private openCache(store: Store, bus: Bus | null): DatabaseCache {
     const { operated, retention, events } = this.options;
     return new DatabaseCache({
       store,
@@ -137,6 +140,7 @@ export class ServerProcess {
       offersSnapshot: () => true,
       onFailure: (_, error) => this.failed(error),
       ...(operated !== null && {
+        bus,
         // Histories have one database, so it is closed whenever it is idle.
         maxIdleDatabases: 0,
         quotas: { ...QUOTAS, maxTenantBytes: TENANT_BYTES },
@@ -249,7 +253,7 @@ export class ServerProcess {
    * not answer the closing handshake, or the job of an operator, delays the end.
    */
   async stop(lateMs: number): Promise<void> {
-    const { cache, store, sockets } = this;
+    const { cache, store, bus, sockets } = this;
     this.isStopping = true;
     const late = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, lateMs));
     await this.options.host.time.as(this.owner, () =>
@@ -257,6 +261,7 @@ export class ServerProcess {
         () => Promise.all([sockets?.close(), late()]),
         () => cache.closeAll(),
         () => store.close(),
+        () => bus?.close(),
       ),
     );
   }

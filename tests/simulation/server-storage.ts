@@ -1,4 +1,5 @@
 import type { Schema } from '#shared/index.ts';
+import type { Bus } from '#sync-server/bus/bus.ts';
 import type { DatabaseFile } from '#sync-server/store/database-file.ts';
 import { SqliteStore } from '#sync-server/store/sqlite-store.ts';
 import type { Store } from '#sync-server/store/store.ts';
@@ -12,7 +13,7 @@ export interface ServerStorage {
   /** A path where `snapshot` may write a file. */
   readonly snapshotPath: string;
   /** The store of a process that starts. */
-  openStore(instance: number, process: StoreProcess): Store;
+  openStore(instance: number, process: StoreProcess): OpenedStore;
   /** The number of frames in the log of the file; 0 if the storage has none. */
   readonly frames: number;
   /** The process is gone. */
@@ -23,6 +24,12 @@ export interface ServerStorage {
   /** Restores the backup while all processes are down. */
   restore(): void;
   remove(): void;
+}
+
+export interface OpenedStore {
+  readonly store: Store;
+  /** Connects the instances; null if there is only one. */
+  readonly bus: Bus | null;
 }
 
 /** The part of the process that the storage uses. */
@@ -58,8 +65,9 @@ export class FileStorage implements ServerStorage {
     return this.disk.frames;
   }
 
-  openStore(): Store {
-    return new SqliteStore(this.disk.dataDir, this.schema, { openLogSync: this.disk.openLogSync });
+  openStore(): OpenedStore {
+    const { dataDir, openLogSync } = this.disk;
+    return { store: new SqliteStore(dataDir, this.schema, { openLogSync }), bus: null };
   }
 
   end(_: number, how: EndOfServer): void {

@@ -72,6 +72,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'oracle: entry judged',
   'oracle: rejection judged',
   'outdated tab reloaded',
+  'page that sees the others',
   'partition',
   'PostgreSQL restarted',
   'PostgreSQL unavailable',

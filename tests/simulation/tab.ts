@@ -10,6 +10,10 @@ import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import type { SqliteRuntime } from '#client/worker/sqlite/sqlite-runtime.ts';
 import { createLocalOpener, type OpenLocal } from '#client/worker/storage/open-local.ts';
 import { startSync } from '#client/worker/sync/start-sync.ts';
+import { newId } from '#client/new-id.ts';
+import type { Presence } from '#client/interface/presence.ts';
+import { createTabPresence } from '#client/tab/tab-presence.ts';
+import { createWorkerPresence, type WorkerPresence } from '#client/worker/presence/worker-presence.ts';
 import type { Device } from './device.ts';
 import type { WorkerMedium } from './device-storage.ts';
 import { APP_SCHEMAS, APP_SQL, type AppVersion } from './household-schema.ts';
@@ -37,6 +41,12 @@ const SCHEMA_JSON: Readonly<Record<AppVersion, string>> = {
   newer: encodeSchema(APP_SCHEMAS.newer),
 };
 
+/** The presence of one page: the parts of the worker and of the page. */
+interface ShownPresence {
+  readonly worker: WorkerPresence;
+  readonly page: Presence;
+}
+
 /**
  * One tab of a device: the real membership, leadership, storage, database and sync, in a worker that can die at any
  * storage call.
@@ -60,6 +70,12 @@ export class Tab {
   looks = 0;
   /** When the tab's page last showed the current state. */
   comparedMs = 0;
+  /** Null in histories without presence. */
+  readonly presence: ShownPresence | null;
+  /** What the page shows about itself; null if it shows nothing. */
+  presenceState: number | null = null;
+  /** Whether the page has taken part in presence, so that it sees the others. */
+  hasShown = false;
   /** The shipped opener: one for each role, each on its own SQLite runtime. */
   private readonly openers: Readonly<Record<'writer' | 'reader', OpenLocal>>;
 
@@ -83,6 +99,7 @@ export class Tab {
         runtime: Promise.resolve(runtime),
       });
     this.openers = { writer: openerOn(runtimes.writers), reader: openerOn(runtimes.readers) };
+    this.presence = device.showsPresence ? this.run(() => this.createPresence()) : null;
     let ids = 0;
     this.membership = new Membership<OpenDatabase>({
       scope: 'household',
@@ -102,6 +119,7 @@ export class Tab {
           token: async () => device.token(),
           tools,
           persistence: 'opfs',
+          ...(this.presence !== null && { presence: this.presence.worker }),
           snapshots: snapshotSource({
             name: 'household',
             medium: this.medium,
@@ -157,6 +175,29 @@ export class Tab {
     return this.readsThroughLeader && this.role === 'follower' ? (this.device.leader?.opened?.database ?? null) : null;
   }
 
+  /** The page goes into the back-forward cache, as in open-tab.ts. */
+  suspend(): Promise<void> {
+    this.presence?.worker.suspend();
+    return this.membership.suspend();
+  }
+
+  resume(): Promise<void> {
+    this.presence?.worker.resume();
+    return this.membership.resume();
+  }
+
+  close(): Promise<void> {
+    this.presence?.worker.close();
+    return this.membership.close();
+  }
+
+  /** Shows a state to the other pages; null hides it. */
+  show(state: number | null): void {
+    this.presenceState = state;
+    this.hasShown = true;
+    this.run(() => this.presence?.page.set(state));
+  }
+
   write(statements: readonly SqlStatement[], isAtomic = false): Promise<unknown> {
     return this.run(() =>
       isAtomic ? this.membership.write(statements, { kind: 'atomic' }) : this.membership.write(statements),
@@ -179,6 +220,25 @@ export class Tab {
     this.medium.kill();
     this.device.browser.forget(this.owner);
     this.device.onKilled(this);
+  }
+
+  private createPresence(): ShownPresence {
+    const { device, owner } = this;
+    const onProblem = (error: RockpoolError): void => this.note(error);
+    const worker = createWorkerPresence({
+      scope: 'household',
+      openPort: (channelName) => device.browser.openPort(channelName, owner),
+      locks: device.browser.locks(owner),
+      clock: systemClock,
+      onUpdate: (update) => page.hear(update),
+      onProblem,
+    });
+    const page = createTabPresence({
+      tabId: newId(),
+      show: (tabId, states) => this.run(() => worker.show(tabId, states)),
+      onProblem,
+    });
+    return { worker, page: page.about('') };
   }
 
   private note(error: RockpoolError): void {

@@ -18,7 +18,10 @@ export interface Variant {
   readonly operated?: Operated;
 }
 
-/** How an operator and a network treat the server's processes and its connections. */
+/**
+ * How an operator and a network treat the server's processes and its connections. In these histories pages show
+ * presence, too.
+ */
 export interface Operated {
   /** Whether the network of a device blocks WebSockets, in turn. */
   readonly blocksSockets: readonly boolean[];

@@ -224,6 +224,7 @@ export class World {
       isStrict: strict[number % strict.length] ?? false,
       blocksSockets: operated?.blocksSockets[number % operated.blocksSockets.length] ?? false,
       renewsTokens: operated?.renewsTokens ?? false,
+      showsPresence: operated !== undefined,
       app: copyOf?.app ?? apps[number % apps.length] ?? 'newer',
       ...(copyOf === undefined ? {} : { copyOf }),
     });

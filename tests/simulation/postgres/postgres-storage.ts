@@ -6,10 +6,9 @@ import type { DatabaseFile } from '#sync-server/store/database-file.ts';
 import { mirroredTables, type MirroredTable } from '#sync-server/store/postgres/mirrored-table.ts';
 import { PostgresStore } from '#sync-server/store/postgres/postgres-store.ts';
 import type { WorkingCopy } from '#sync-server/store/postgres/working-copy.ts';
-import type { Store } from '#sync-server/store/store.ts';
 import type { Random } from '../random.ts';
 import { DATABASE_ID, type EndOfServer, type ServerDisk } from '../server-disk.ts';
-import type { ServerStorage, StoreProcess } from '../server-storage.ts';
+import type { OpenedStore, ServerStorage, StoreProcess } from '../server-storage.ts';
 import { differenceFromModel, readModel } from './model-copy.ts';
 import { PostgresModel, type ModelClock, type ModelState, type Written } from './postgres-model.ts';
 import { SimulatedPool, type Passage } from './simulated-pool.ts';
@@ -99,7 +98,7 @@ export class PostgresStorage implements ServerStorage {
     return this.options.disk.snapshotPath;
   }
 
-  openStore(instance: number, process: StoreProcess): Store {
+  openStore(instance: number, process: StoreProcess): OpenedStore {
     const { schema, disk } = this.options;
     const openPool: OpenPool = (config) => {
       const pool = this.openPool(config, process);
@@ -108,14 +107,16 @@ export class PostgresStorage implements ServerStorage {
     };
     const connections = new Connections('postgres://model', { openPool });
     const onError = (error: unknown): void => process.onError(error);
-    return new PostgresStore({
+    const bus = new PostgresBus(connections, onError);
+    const store = new PostgresStore({
       connections,
-      bus: new PostgresBus(connections, onError),
+      bus,
       dataDir: join(disk.dataDir, `instance-${++this.lives}`),
       schema,
       measureCommit: () => undefined,
       onError,
     });
+    return { store, bus };
   }
 
   end(instance: number, how: EndOfServer): void {
