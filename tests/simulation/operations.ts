@@ -89,7 +89,8 @@ const PAST_ON_HUNDRED = 8;
 
 /** The same for histories in which an operator runs the server. */
 const OPERATED_WEIGHTS = {
-  'stop server': 5,
+  'stop server': 4,
+  'stop beside clients': 3,
   'hold database': 4,
   'close idle databases': 3,
   'reach quota': 2,

@@ -21,6 +21,7 @@ import { restoreBehind } from './scenes/restore-behind.ts';
 import { restoreBelow } from './scenes/restore-below.ts';
 import { restoreLoss } from './scenes/restore-loss.ts';
 import { restoreWrites } from './scenes/restore-writes.ts';
+import { stopBesideClients } from './scenes/stop-beside-clients.ts';
 import { tagApart } from './scenes/tag-apart.ts';
 import { writeAtOnce } from './scenes/write-at-once.ts';
 import { editPage, isHonest, write, writeAt } from './sending.ts';
@@ -225,6 +226,7 @@ const STEPS: Readonly<Record<OperationKind, (step: Step) => void | Promise<void>
   'restore writes': scene(restoreWrites),
   'look back': ({ world, device, random }) => lookBack(world, device, random),
   'stop server': ({ world }) => world.server.stop(),
+  'stop beside clients': scene(stopBesideClients),
   'hold database': ({ world }) => world.server.hold(),
   'close idle databases': ({ world }) => world.server.closeIdle(),
   'reach quota': ({ world, random }) => world.server.reachQuota(random.below(20_000)),

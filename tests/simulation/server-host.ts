@@ -323,26 +323,30 @@ export class ServerHost {
     for (const process of some) this.killProcess(process, how);
   }
 
-  /** Stops one process, or all of them, and starts the server again. */
-  stop(): void {
+  /**
+   * Stops one process, or all of them, and starts the server again. `lateMs`: how long the end is delayed. `exits`:
+   * whether the program ends with its server, as rockpool-server does. A program that runs the server as a part of it
+   * goes on, with its connections. Default: at random.
+   */
+  stop({ lateMs, exits }: { readonly lateMs?: number; readonly exits?: boolean } = {}): void {
     const { running } = this;
     const { random } = this.options;
     const some = running.length > 1 && random.chance(0.7) ? [random.pick(running)] : running;
-    for (const process of some) void this.stopProcess(process);
+    for (const process of some)
+      void this.stopProcess(process, lateMs ?? random.pick(STOPPING_MS), exits ?? random.chance(0.3));
   }
 
-  private async stopProcess(process: ServerProcess): Promise<void> {
+  private async stopProcess(process: ServerProcess, lateMs: number, exits: boolean): Promise<void> {
     const { random, count, time, onExit } = this.options;
     if (process.isStopping) return;
     count('server stopped');
-    const [startMs, exits] = [random.pick(STOPPED_MS), random.chance(0.3)];
-    await process.stop(random.pick(STOPPING_MS)).catch((error: unknown) => process.failed(error));
+    const startMs = random.pick(STOPPED_MS);
+    await process.stop(lateMs).catch((error: unknown) => process.failed(error));
     if (!process.owner.isAlive) return;
     const instance = this.processes.indexOf(process);
     this.processes[instance] = null;
     this.storage.end(instance, { kind: 'killed' });
     this.stopped.add(process);
-    // rockpool-server exits. A program that runs the server as a part of it goes on, with all connections.
     if (exits) this.exit(process, onExit);
     time.after(startMs, () => {
       if (this.processes[instance] === null && !this.isClosed) this.startProcess(instance);

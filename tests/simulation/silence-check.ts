@@ -7,7 +7,7 @@ import type { VirtualTime } from './virtual-time.ts';
  * How long a device may claim a connection without having a commit: the time after which a client gives up a silent
  * connection, and the delays of the last frames, of an open transaction and of a stalled server.
  */
-const STALE_MS = SILENCE_LIMIT_MS + 20_000;
+export const STALE_MS = SILENCE_LIMIT_MS + 20_000;
 
 /** The same if an instance may wait for a silent line to PostgreSQL. */
 const STALE_WITH_INSTANCES_MS = STALE_MS + 90_000;

@@ -194,7 +194,7 @@ export class Tab {
   /** Shows a state to the other pages; null hides it. */
   show(state: number | null): void {
     this.presenceState = state;
-    this.hasShown = true;
+    this.hasShown ||= state !== null;
     this.run(() => this.presence?.page.set(state));
   }
 
