@@ -26,7 +26,11 @@ const CHUNK_BYTES = 64 * 1024;
  * Errors that may end a connection even though a retry does not fix them: swapped frames, copied files, and a quota that
  * is reached for a while.
  */
-const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'quota-exceeded', 'site-copied']);
+const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'frame-unexpected',
+  'quota-exceeded',
+  'site-copied',
+]);
 
 /** Errors that may end a connection of a device whose role has changed, or whose token has expired. */
 const LACK_OF_RIGHTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['auth-database-forbidden', 'auth-forbidden']);

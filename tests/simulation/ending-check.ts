@@ -150,12 +150,12 @@ function checkPresence({ devices, tally }: World): void {
   const statesOf = (tabs: readonly Tab[]): number[] => tabs.flatMap(({ presenceState }) => presenceState ?? []);
   for (const tab of alive) {
     if (tab.presence === null || !tab.isUsable || !tab.hasShown) continue;
-    const seen = new Set(tab.presence.page.current.map(({ state }) => state));
+    const seen = new Set(tab.presence.page.current.map(({ state }) => Number(state)));
     const others = alive.filter((other) => other !== tab);
     const missing = statesOf(others.filter(({ isUsable }) => isUsable)).find((state) => !seen.has(state));
     if (missing !== undefined) throw new HistoryFailed(`${tab.owner.name} does not see the page that shows ${missing}`);
-    const gone = [...seen].find((state) => !statesOf(others).includes(state as number));
-    if (gone !== undefined) throw new HistoryFailed(`${tab.owner.name} sees ${String(gone)}, which no page shows`);
+    const gone = [...seen].find((state) => !statesOf(others).includes(state));
+    if (gone !== undefined) throw new HistoryFailed(`${tab.owner.name} sees ${gone}, which no page shows`);
     tally.add('page that sees the others', seen.size > 0 ? 1 : 0);
   }
 }

@@ -94,7 +94,7 @@ const OPERATED_WEIGHTS = {
   'hold database': 4,
   'close idle databases': 3,
   'reach quota': 2,
-  'repeat request': 4,
+  'repeat request': 3,
   'show presence': 6,
   'shorten tokens': 2,
 } as const;

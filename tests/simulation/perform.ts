@@ -17,6 +17,7 @@ import { meet } from './scenes/meet.ts';
 import { meetInRooms } from './scenes/meet-in-rooms.ts';
 import { mergeBranch } from './scenes/merge-branch.ts';
 import { openElsewhere } from './scenes/open-elsewhere.ts';
+import { repeatRequest } from './scenes/repeat-request.ts';
 import { restoreBehind } from './scenes/restore-behind.ts';
 import { restoreBelow } from './scenes/restore-below.ts';
 import { restoreLoss } from './scenes/restore-loss.ts';
@@ -230,9 +231,7 @@ const STEPS: Readonly<Record<OperationKind, (step: Step) => void | Promise<void>
   'hold database': ({ world }) => world.server.hold(),
   'close idle databases': ({ world }) => world.server.closeIdle(),
   'reach quota': ({ world, random }) => world.server.reachQuota(random.below(20_000)),
-  'repeat request': ({ world, device }) => {
-    for (const connection of world.network.connectionsOf(device)) connection.mangle('repeat');
-  },
+  'repeat request': scene(repeatRequest),
   'show presence': ({ tab, random, number }) => tab?.show(random.chance(0.2) ? null : number),
   look: ({ device, random }) => device.lookInTheMiddle(1 + random.below(3)),
 };

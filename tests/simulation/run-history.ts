@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { FIRST_MARK } from './checks.ts';
 import { checkEnding, seenByFollowers } from './ending-check.ts';
+import { loadRuntimes } from './load-runtimes.ts';
 import type { Plan } from './operations.ts';
 import { perform, wake } from './perform.ts';
 import { PLAIN } from './variant.ts';
-import { HistoryFailed, loadRuntimes, World } from './world.ts';
+import { HistoryFailed, World } from './world.ts';
 import { firstTransaction } from './writes.ts';
 
 export interface Result {

@@ -1,22 +1,21 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { RockpoolError, type ErrorCode, type Push, type Schema, type Welcome } from '#shared/index.ts';
+import { RockpoolError, type Welcome } from '#shared/index.ts';
 import type { Role } from '#sync-server/auth/role.ts';
 import { RETENTION, type Retention } from '#sync-server/log/retention.ts';
 import type { SessionSocket } from '#sync-server/session/session-socket.ts';
 import { writePlainSnapshot } from '#sync-server/snapshot/write-snapshot.ts';
 import type { DatabaseFile } from '#sync-server/store/database-file.ts';
 import type { OpenDatabase } from '#sync-server/store/durability.ts';
-import { storeFailure } from '#sync-server/store/store-failure.ts';
 import type { ServerEnd } from './network.ts';
 import { PostgresError } from './postgres/postgres-error.ts';
 import { PostgresStorage, type Committed } from './postgres/postgres-storage.ts';
-import type { Random } from './random.ts';
-import { DISK_FAILURE, ServerDisk, type EndOfServer } from './server-disk.ts';
+import { ServerDisk, type EndOfServer } from './server-disk.ts';
+import { BUGS, ENDS_TO_COUNT, isDiskFailure, isFullDisk } from './server-errors.ts';
+import type { ServerHostOptions } from './server-host-options.ts';
 import { documentIdOf, ServerProcess } from './server-process.ts';
 import { FileStorage, type ServerStorage, type StoreProcess } from './server-storage.ts';
 import type { HttpServerEnd } from './simulated-request.ts';
-import type { Operated } from './variant.ts';
-import type { Owner, VirtualTime } from './virtual-time.ts';
+import type { Owner } from './virtual-time.ts';
 
 /**
  * Where the server dies: before an upcoming statement, within or right after an upcoming COMMIT, or while it hands over
@@ -29,53 +28,10 @@ export interface Trap {
   readonly losesPower?: boolean;
 }
 
-export interface ServerHostOptions {
-  readonly time: VirtualTime;
-  readonly random: Random;
-  readonly schema: Schema;
-  /** Whether disk syncs, document threads and round trips to PostgreSQL take time. False if they take none. */
-  readonly isSlow: boolean;
-  /** The number of processes. Several processes share one PostgreSQL server. */
-  readonly instances: number;
-  /** Null if processes only die. */
-  readonly operated: Operated | null;
-  readonly onPush: (site: string, push: Push) => void;
-  /** A client connected with a snapshot file. */
-  readonly onFile: () => void;
-  /** A client connected whose cursor is below the tombstone horizon. */
-  readonly onReload: () => void;
-  /** A document was compacted. */
-  readonly onCompacted: () => void;
-  /** A late edit of a compacted document arrived. */
-  readonly onCarriedOver: () => void;
-  /** A server process ended, with all its connections. */
-  readonly onKilled: (how: EndOfServer['kind'], owner: Owner) => void;
-  /** The program of a server that has stopped ended as well, with all its connections. */
-  readonly onExit: (owner: Owner) => void;
-  /** A disk sync failed, and the server gave up the database. */
-  readonly onDiskFailed: () => void;
-  /** The disk has run out of room. */
-  readonly onDiskFull: () => void;
-  /** A session ended because of the client's rights, its token or its unread bytes. */
-  readonly onSessionEnd: (code: string) => void;
-  /** A document was processed on another thread. */
-  readonly onDocumentThread: () => void;
-  readonly onError: (error: unknown) => void;
-  readonly count: (what: string) => void;
-}
-
 const SQLITE_FULL = 13;
 
 /** Small, because histories are small: a client that is partitioned or slow exceeds it. */
 const MAX_UNREAD_BYTES = 4 * 1024;
-
-const ENDS_TO_COUNT: ReadonlySet<string> = new Set<ErrorCode>([
-  'auth-database-forbidden',
-  'auth-forbidden',
-  'auth-token-expired',
-  'quota-exceeded',
-  'slow-consumer',
-]);
 
 /** Tombstones are pruned so soon that even a short absence requires a full resync. */
 export const TOMBSTONES_MS = 20_000;
@@ -514,26 +470,3 @@ export class ServerHost {
     );
   }
 }
-
-/** The errors of `durableOnceSynced` for a failed sync, and for a database that was given up after one. */
-function isDiskFailure(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    (error.message === DISK_FAILURE ||
-      (error instanceof RockpoolError && error.code === 'database-unavailable' && isDiskFailure(error.cause)))
-  );
-}
-
-function isFullDisk(error: unknown): boolean {
-  return storeFailure(error).code === 'server-disk-full';
-}
-
-/** Error codes of a faulty server or client. Honest clients never receive them. */
-const BUGS: ReadonlySet<string> = new Set([
-  'changeset-chain-broken',
-  'changeset-invalid',
-  'frame-invalid',
-  'frame-unexpected',
-  'frame-too-large',
-  'internal',
-]);

@@ -9,21 +9,13 @@ import {
 } from '#shared/index.ts';
 import { decodeDocumentCell } from '#shared/document/index.ts';
 import { QUOTAS } from '#sync-server/admission/quotas.ts';
-import { createApp } from '#sync-server/assembly/create-app.ts';
-import { Gate } from '#sync-server/auth/gate.ts';
-import { roleAllows, type Operation, type Role } from '#sync-server/auth/role.ts';
+import type { Role } from '#sync-server/auth/role.ts';
 import type { Bus } from '#sync-server/bus/bus.ts';
 import { DatabaseCache } from '#sync-server/database/database-cache.ts';
 import type { LiveDatabase } from '#sync-server/database/live-database.ts';
 import type { Retention } from '#sync-server/log/retention.ts';
-import type { Logger } from '#sync-server/observe/log-line.ts';
-import { ServerMetrics } from '#sync-server/observe/server-metrics.ts';
-import type { Services } from '#sync-server/routes/route.ts';
 import { Sockets } from '#sync-server/session/accept-sockets.ts';
-import { HttpSessions } from '#sync-server/session/http-sessions.ts';
-import { Session, type SessionContext } from '#sync-server/session/session.ts';
-import { SESSION_LIMITS } from '#sync-server/session/limits.ts';
-import { ConnectionQuota } from '#sync-server/session/connection-quota.ts';
+import { Session } from '#sync-server/session/session.ts';
 import type { SessionSocket } from '#sync-server/session/session-socket.ts';
 import type { DatabaseFile } from '#sync-server/store/database-file.ts';
 import { closeInOrder } from '#sync-server/store/close-in-order.ts';
@@ -34,12 +26,11 @@ import { DocumentThreads } from './document-threads.ts';
 import type { ServerEnd } from './network.ts';
 import type { Committed } from './postgres/postgres-storage.ts';
 import { DATABASE_ID } from './server-disk.ts';
-import type { ServerHostOptions } from './server-host.ts';
+import type { ServerHostOptions } from './server-host-options.ts';
 import { olderSchema } from './household-schema.ts';
-import type { Random } from './random.ts';
 import type { OpenedStore } from './server-storage.ts';
+import { httpSessions, sessionContext, type ContextOfAll } from './session-context.ts';
 import type { HttpServerEnd } from './simulated-request.ts';
-import { readToken } from './tokens.ts';
 import type { Operated } from './variant.ts';
 import type { Owner } from './virtual-time.ts';
 
@@ -86,9 +77,6 @@ const SWEEP_INTERVAL_MS = 5_000;
 
 /** The quota of a tenant, and how far it is exceeded once it counts as reached. */
 const TENANT_BYTES = 1;
-
-/** How long the check of a right takes, if checks take time. */
-const CHECK_MS = [0, 0, 1, 5, 40, 400] as const;
 
 /** How long a database that an operator has closed stays offline, in ms. */
 const OFFLINE_MS = [0, 0, 200, 3_000, 20_000] as const;
@@ -155,24 +143,6 @@ export class ServerProcess {
 
   private openSockets(): Sockets {
     return new Sockets({ origins: [], addressOf: () => null, context: this.sessionContext() });
-  }
-
-  /** The app of `SyncServer.app`. Workers request only the routes of sessions. */
-  private openHttp(sockets: Sockets): HttpServerEnd {
-    const { owner, options } = this;
-    const { gate, metrics, log, now } = this.sessionContext();
-    const services: Partial<Services> = {
-      ...{ log, metrics, now },
-      httpSessions: new HttpSessions((socket) => this.begin(socket, sockets)),
-      forwarding: null,
-    };
-    const app = createApp({
-      ...{ gate, metrics, log },
-      services: services as Services,
-      origins: [],
-      addressOf: () => null,
-    });
-    return { owner, answer: (request) => options.host.time.as(owner, async () => app.fetch(request)) };
   }
 
   /** Null while it opens the database. */
@@ -277,31 +247,26 @@ export class ServerProcess {
     });
   }
 
-  private sessionContext(): Omit<SessionContext, 'address' | 'onAuthenticated' | 'onClosed'> {
+  private openHttp(sockets: Sockets): HttpServerEnd {
+    const { owner, options } = this;
+    const fetch = httpSessions(this.sessionContext(), (socket) => this.begin(socket, sockets));
+    return { owner, answer: (request) => options.host.time.as(owner, async () => fetch(request)) };
+  }
+
+  private sessionContext(): ContextOfAll {
     const { host, events, maxUnreadBytes, operated } = this.options;
-    const now = (): number => host.time.nowMs;
-    const log: Logger = (event, fields) => {
-      if (this.owner.isAlive) events.onLogLine(event, fields);
-    };
-    const isAllowed = (id: string, operation: Operation): boolean => roleAllows(events.roleOf(id), operation);
-    return {
-      readableRows: () => 'everything',
-      gate: new Gate({
-        authenticate: async (token) => readToken(token),
-        authorize: ({ id }, _, operation) =>
-          operated?.isGateSlow === true ? later(host.random, () => isAllowed(id, operation)) : isAllowed(id, operation),
-        now,
-        log,
-      }),
+    return sessionContext({
+      random: host.random,
+      maxUnreadBytes,
+      isGateSlow: operated?.isGateSlow ?? false,
+      now: () => host.time.nowMs,
+      log: (event, fields) => {
+        if (this.owner.isAlive) events.onLogLine(event, fields);
+      },
+      roleOf: (device) => events.roleOf(device),
       openDatabase: () => this.openDatabase(),
       onDamaged: (databaseId, error) => this.cache.takeOffline(databaseId, error),
-      now,
-      monotonicMs: now,
-      log,
-      limits: { ...SESSION_LIMITS, maxUnreadBytes },
-      connectionQuota: new ConnectionQuota(Infinity),
-      metrics: new ServerMetrics(),
-    };
+    });
   }
 
   /** Begins a session, whose messages the simulation sees as well. */
@@ -450,13 +415,6 @@ export class ServerProcess {
       return worked;
     };
   }
-}
-
-/** The answer of a host's own service, which decides when it is asked. */
-async function later<T>(random: Random, ask: () => T): Promise<T> {
-  const answer = ask();
-  await new Promise((resolve) => void setTimeout(resolve, random.pick(CHECK_MS)));
-  return answer;
 }
 
 export function documentIdOf(state: Uint8Array): string {

@@ -39,7 +39,7 @@ export class SimulatedHttp {
     // Pending callbacks of a killed worker may still run.
     if (!client.isAlive) return new Promise(() => undefined);
     const sessionId = new URL(to).pathname.split('/')[2] ?? '';
-    const frames = body instanceof Uint8Array ? body.slice() : null;
+    const frames = body instanceof Uint8Array ? new Uint8Array(body) : null;
     return new Promise((resolve, reject) => {
       const request = new SimulatedRequest({
         network,

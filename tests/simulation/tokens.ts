@@ -15,7 +15,10 @@ export function readToken(token: string): Principal {
   const payload = token.split('.')[1];
   if (payload !== undefined) {
     // JSON has no Infinity.
-    const { sub, exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { sub: string; exp: number | null };
+    const { sub, exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as {
+      sub: string;
+      exp: number | null;
+    };
     return { id: sub, expiresAtMs: exp === null ? Infinity : exp * 1000 };
   }
   const [id = '', expiresAtMs] = token.split(' ');

@@ -1,10 +1,5 @@
 import type { Push } from '#shared/index.ts';
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
-import { loadPackCode } from '#client/worker/changelog/load-pack-code.ts';
-import { loadDocumentSupport } from '#client/worker/documents/load-document-support.ts';
-import { loadSqlite } from '#client/worker/sqlite/load-sqlite.node.ts';
-import { Connection } from '#client/worker/sqlite/connection.ts';
-import type { SqliteRuntime } from '#client/worker/sqlite/sqlite-runtime.ts';
 import type { LogEpoch } from '#sync-server/log/log-epoch.ts';
 import { contentOf, difference, isOlder, narrowed, readText, serverFault } from './checks.ts';
 import { Device } from './device.ts';
@@ -29,38 +24,11 @@ import { VirtualTime, type Owner } from './virtual-time.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-let runtimes: { readonly loaded: Runtimes; uses: number } | null = null;
-
-// A runtime serves only this many histories, because a database that is killed in an operation may leak memory in
-// SQLite.
-const HISTORIES_PER_RUNTIME = 200;
-
 const END_OF_SERVER = {
   killed: 'crash of server',
   'killed in commit': 'crash of server in a commit',
   'power loss': 'power cut of server',
 } as const;
-
-/** SQLite and the document code, loaded once for many histories. */
-export async function loadRuntimes(): Promise<Runtimes> {
-  await loadDocumentSupport();
-  await loadPackCode();
-  if (runtimes === null || runtimes.uses >= HISTORIES_PER_RUNTIME)
-    runtimes = { loaded: { writers: await seededSqlite(), readers: await seededSqlite() }, uses: 0 };
-  runtimes.uses++;
-  return runtimes.loaded;
-}
-
-/**
- * SQLite takes random bytes once, for its first random number. In a history, that would shift all numbers that follow.
- */
-async function seededSqlite(): Promise<SqliteRuntime> {
-  const runtime = await loadSqlite();
-  const connection = new Connection(runtime, { path: ':memory:' });
-  connection.value('SELECT random()');
-  connection.close();
-  return runtime;
-}
 
 export class HistoryFailed extends Error {}
 
