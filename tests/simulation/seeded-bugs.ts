@@ -480,8 +480,15 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'a session over HTTP is not notified that its frames were read',
     file: server('session/http-sessions.ts'),
-    find: 'onDrained(); if (polled.closed !== null)',
-    replace: 'void onDrained; if (polled.closed !== null)',
+    find: 'polled.onDrained = () => undefined; onDrained();',
+    replace: 'void onDrained;',
+    needs: 'an operator',
+  },
+  {
+    name: 'frames whose response was lost are not sent again',
+    file: server('session/http-sessions.ts'),
+    find: 'drop(polled, received === null ? polled.sentCount : received - polled.receivedCount);',
+    replace: 'drop(polled, polled.sentCount); void received;',
     needs: 'an operator',
   },
   {

@@ -25,6 +25,7 @@ export class HttpSessionClient {
   private readonly ask: Ask;
   private readonly assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
   private readonly inbox: ServerMessage[] = [];
+  private received = 0;
 
   private constructor(ask: Ask, id: string, site: TestSite) {
     this.ask = ask;
@@ -75,10 +76,11 @@ export class HttpSessionClient {
   async next(): Promise<ServerMessage> {
     for (let message = this.inbox.shift(); ; message = this.inbox.shift()) {
       if (message !== undefined) return message;
-      const response = await this.ask('GET', `/sessions/${this.id}`);
+      const response = await this.ask('GET', `/sessions/${this.id}?received=${this.received}`);
       this.closed = response.headers.get('rockpool-close');
       const reader = new ByteReader(new Uint8Array(await response.arrayBuffer()), 'frame-invalid');
       while (reader.remaining > 0) {
+        this.received++;
         const whole = this.assembler.add(reader.lengthPrefixed().slice());
         if (whole !== null) this.inbox.push(decodeServerMessage(whole));
       }

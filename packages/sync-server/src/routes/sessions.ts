@@ -49,15 +49,16 @@ export const sendFrames: Route = {
 };
 
 /**
- * Waits for frames and returns them in the same format. The header `rockpool-close` gives the close code and reason if
+ * Waits for frames and returns them in the same format. `?received=` is the number of frames that the client has
+ * received in this session, see HttpSessions.poll. The header `rockpool-close` gives the close code and reason if
  * the session has ended after them.
  */
 export const pollFrames: Route = {
   method: 'GET',
   path: '/sessions/:sessionId',
   access: 'public',
-  answer: ofSession(async ({ services, param }) => {
-    const { frames, closed } = await services.httpSessions.poll(param('sessionId'), POLL_MS);
+  answer: ofSession(async ({ services, param, request }) => {
+    const { frames, closed } = await services.httpSessions.poll(param('sessionId'), POLL_MS, receivedOf(request));
     const headers = {
       ...NO_STORE,
       'content-type': 'application/octet-stream',
@@ -76,3 +77,11 @@ export const leaveSession: Route = {
     return new Response(null, { status: 204, headers: NO_STORE });
   }),
 };
+
+/** Null from an older client. Throws `request-invalid`. */
+function receivedOf({ url }: Request): number | null {
+  const received = new URL(url).searchParams.get('received');
+  if (received !== null && !/^\d{1,15}$/.test(received))
+    throw new RockpoolError('request-invalid', { problem: 'the number of received frames is not a whole number' });
+  return received === null ? null : Number(received);
+}

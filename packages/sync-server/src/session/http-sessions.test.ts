@@ -95,6 +95,42 @@ describe('requests of a session', () => {
   const idOf = async (): Promise<string> =>
     ((await (await tested.server.ask('POST', '/sessions')).json()) as { sessionId: string }).sessionId;
 
+  it('get the frames again whose response was lost, until the client counts them', async () => {
+    let socket: SessionSocket | undefined;
+    const sessions = new HttpSessions((opened) => {
+      socket = opened;
+      return {} as Session;
+    });
+    const id = sessions.open(null);
+    socket?.send(Uint8Array.of(7));
+    let drained = 0;
+    socket?.whenDrained(() => drained++);
+    expect((await sessions.poll(id, 0, 0)).frames).toEqual(Uint8Array.of(1, 7));
+    socket?.send(Uint8Array.of(8));
+    expect((await sessions.poll(id, 0, 0)).frames).toEqual(Uint8Array.of(1, 7, 1, 8));
+    expect([socket?.unreadBytes(), drained]).toEqual([2, 0]);
+    expect((await sessions.poll(id, 0, 1)).frames).toEqual(Uint8Array.of(1, 8));
+    // A late repetition of the first request.
+    expect((await sessions.poll(id, 0, 0)).frames).toEqual(Uint8Array.of(1, 8));
+    expect((await sessions.poll(id, 0, 2)).frames).toHaveLength(0);
+    expect([socket?.unreadBytes(), drained]).toEqual([0, 1]);
+    await expect(sessions.poll(id, 0, 3)).rejects.toMatchObject({ code: 'request-invalid' });
+    expect((await tested.server.ask('GET', `/sessions/${await idOf()}?received=many`)).status).toBe(400);
+  });
+
+  it('get each frame once if an older client does not count them', async () => {
+    let socket: SessionSocket | undefined;
+    const sessions = new HttpSessions((opened) => {
+      socket = opened;
+      return {} as Session;
+    });
+    const id = sessions.open(null);
+    for (const byte of [7, 8]) {
+      socket?.send(Uint8Array.of(byte));
+      expect((await sessions.poll(id, 0)).frames).toEqual(Uint8Array.of(1, byte));
+    }
+  });
+
   it('that wait for frames are answered when another one waits', async () => {
     let socket: SessionSocket | undefined;
     const sessions = new HttpSessions((opened) => {

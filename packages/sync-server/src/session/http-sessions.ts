@@ -13,7 +13,12 @@ interface HttpSession {
   readonly session: Session;
   /** Whether a request with frames is being read. */
   isReceiving: boolean;
+  /** The frames that the client may lack, in order. */
   readonly outgoing: Uint8Array[];
+  /** The number of frames before `outgoing`. */
+  receivedCount: number;
+  /** The number of frames of `outgoing` that a response has carried. */
+  sentCount: number;
   unreadBytes: number;
   onDrained: () => void;
   closed: Polled['closed'];
@@ -88,7 +93,7 @@ export class HttpSessions {
     };
     const session = this.start(socket, address);
     this.sessions.set(id, {
-      ...{ session, isReceiving: false, outgoing, unreadBytes: 0, closed: null },
+      ...{ session, isReceiving: false, outgoing, receivedCount: 0, sentCount: 0, unreadBytes: 0, closed: null },
       ...{ onDrained: () => undefined, wake: () => undefined },
     });
     return id;
@@ -119,13 +124,17 @@ export class HttpSessions {
   }
 
   /**
-   * Returns waiting frames, or those that arrive within `waitMs`, or until the next poll. Deletes an ended session once
-   * the poll reports its end.
+   * Returns the frames that the client lacks, or those that arrive within `waitMs`, or until the next poll. `received`
+   * is the number of frames that the client has received. A browser or a proxy may repeat a GET whose response was
+   * lost, without the client's knowledge, so frames are kept until the next poll counts them. Null from an older
+   * client, which has received every response. Deletes an ended session once the poll reports its end. Throws
+   * `request-invalid` for a number of frames that were not sent.
    */
-  async poll(id: string, waitMs: number): Promise<Polled> {
+  async poll(id: string, waitMs: number, received: number | null = null): Promise<Polled> {
     const polled = this.require(id);
     // Otherwise a client without a token could keep any number of requests waiting.
     polled.wake();
+    drop(polled, received === null ? polled.sentCount : received - polled.receivedCount);
     if (polled.outgoing.length === 0 && polled.closed === null) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, waitMs);
@@ -136,11 +145,8 @@ export class HttpSessions {
       });
     }
     const writer = new ByteWriter();
-    for (const frame of polled.outgoing.splice(0)) writer.lengthPrefixed(frame);
-    polled.unreadBytes = 0;
-    const { onDrained } = polled;
-    polled.onDrained = () => undefined;
-    onDrained();
+    for (const frame of polled.outgoing) writer.lengthPrefixed(frame);
+    polled.sentCount = polled.outgoing.length;
     if (polled.closed !== null) this.forget(id);
     return { frames: writer.finish(), closed: polled.closed };
   }
@@ -169,4 +175,19 @@ export class HttpSessions {
     if (session === undefined) throw new RockpoolError('request-invalid', { problem: 'the session does not exist' });
     return session;
   }
+}
+
+/** Forgets frames that the client has received. A repeated request counts fewer than one that it follows. */
+function drop(polled: HttpSession, count: number): void {
+  if (count > polled.sentCount)
+    throw new RockpoolError('request-invalid', { problem: 'the session has not sent so many frames' });
+  if (count <= 0) return;
+  const dropped = polled.outgoing.splice(0, count);
+  polled.receivedCount += count;
+  polled.sentCount -= count;
+  polled.unreadBytes -= dropped.reduce((sum, { length }) => sum + length, 0);
+  if (polled.unreadBytes > 0) return;
+  const { onDrained } = polled;
+  polled.onDrained = () => undefined;
+  onDrained();
 }

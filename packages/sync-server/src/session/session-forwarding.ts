@@ -54,7 +54,7 @@ export class SessionForwarding {
     const url = await this.urlOf(instance);
     if (url === null) throw unknown();
     try {
-      return await fetch(`${url}/sessions/${encodeURIComponent(sessionId)}`, {
+      return await fetch(`${url}/sessions/${encodeURIComponent(sessionId)}${new URL(request.url).search}`, {
         method: request.method,
         headers: { [FORWARDED_HEADER]: this.instance, 'content-type': 'application/octet-stream' },
         signal: request.signal,

@@ -23,6 +23,8 @@ class HttpConnection implements TransportConnection {
   private readonly stop = new AbortController();
   /** The address of the session; empty until it is open. */
   private address = '';
+  /** The number of frames that have arrived. */
+  private received = 0;
   private waiting: Uint8Array[] = [];
   private isSending = false;
 
@@ -60,10 +62,12 @@ class HttpConnection implements TransportConnection {
   }
 
   private async poll(): Promise<void> {
-    const { bytes, headers } = await this.request('GET', this.address);
+    // A browser or a proxy may repeat a GET, so the server keeps each frame until it is counted here.
+    const { bytes, headers } = await this.request('GET', `${this.address}?received=${this.received}`);
     const reader = new ByteReader(bytes, 'frame-invalid');
     while (reader.remaining > 0) {
       const frame = reader.lengthPrefixed().slice();
+      this.received++;
       if (!this.stop.signal.aborted) this.events.onFrame(frame);
     }
     const closed = headers.get('rockpool-close');
