@@ -17,6 +17,8 @@ export class DirectSession implements Subscriber {
   failure: RockpoolError | null = null;
   hasEnded = false;
   isWelcome = false;
+  /** Undefined if it joined at once. */
+  readonly joining: Promise<void> | void;
   private readonly database: LiveDatabase;
 
   constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
@@ -24,7 +26,7 @@ export class DirectSession implements Subscriber {
     this.replica = replica;
     const { siteId, databaseIdentity, logEpoch, cursor, logHashes, lastAckedSequence, changelog, hashes } =
       replica.site;
-    void database.join(
+    this.joining = database.join(
       this,
       {
         type: 'hello',

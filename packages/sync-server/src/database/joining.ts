@@ -26,6 +26,8 @@ export interface JoiningOptions {
   readonly queue: PushQueue;
   readonly sessions: Sessions;
   readonly deliveries: Deliveries;
+  /** Throws if the database has been closed, which may happen while a session waits to join. */
+  readonly requireOpen: () => void;
   /** The schemas of clients that are served. */
   readonly schemas: KnownSchemas;
   /** Ends the sessions whose log epoch differs from that of the file. */
@@ -50,10 +52,12 @@ export class Joining {
    * welcome alone. Replaces an older session of the same site, whose connection has broken unnoticed. If commits are
    * under way, waits for them.
    *
-   * Throws `schema-mismatch`, `database-mismatch`, and `frame-invalid` for a hello that does not fit the log.
+   * Throws `schema-mismatch`, `database-mismatch`, `frame-invalid` for a hello that does not fit the log, and the error
+   * with which the database was closed.
    */
   join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
-    const { database, queue, sessions } = this.options;
+    const { database, queue, sessions, requireOpen } = this.options;
+    requireOpen();
     // The welcome names the last decided changeset and its hash, by which a copied site recognizes that it is a copy.
     // If the welcome omitted a decision, the copy would take that changeset for its own.
     const settling = queue.settle(subscriber.site) ?? database.settling();

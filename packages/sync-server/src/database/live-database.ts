@@ -127,6 +127,7 @@ export class LiveDatabase {
       queue: this.queue,
       sessions,
       deliveries,
+      requireOpen: () => this.requireOpen(),
       schemas,
       endOlderEpochs: () => this.fanOut.endOlderEpochs(),
       offersSnapshot,
@@ -150,7 +151,6 @@ export class LiveDatabase {
 
   /** See Joining.join. Call `catchUp` first. */
   join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
-    if (this.ended !== null) throw this.ended;
     return this.joining.join(subscriber, hello, access);
   }
 
@@ -203,7 +203,7 @@ export class LiveDatabase {
       // Commits that begin during the wait must become durable as well.
       for (let settling = this.database.settling(); settling !== null; settling = this.database.settling())
         await settling;
-      if (this.ended !== null) throw this.ended;
+      this.requireOpen();
       return body();
     } finally {
       this.reading--;
@@ -281,6 +281,10 @@ export class LiveDatabase {
     if (draining !== null) return draining.then(() => this.close());
     this.commitWaiters.wake(false);
     this.database.close();
+  }
+
+  private requireOpen(): void {
+    if (this.ended !== null) throw this.ended;
   }
 
   private publish(authors: ReadonlySet<string>, prepared: PreparedUpdate | null = null): number {

@@ -213,6 +213,19 @@ describe('while a commit waits for the disk', () => {
     ]);
   });
 
+  it('a session that waits to join gets the error of an operator who closes the database meanwhile', async () => {
+    const replica = new Replica();
+    Object.assign(replica.site, { logEpoch: live.file.logEpoch.id, cursor: 7 });
+    replica.site.logHashes.set(7, lostHash(live.file.sql, 7));
+    const session = new DirectSession(live, replica, NOW_MS);
+    const refusal = Promise.resolve(session.joining).catch((thrown: unknown) => thrown);
+    const error = new RockpoolError('database-unavailable', { problem: 'closed by the operator' });
+    await live.end(error);
+    await disk.finishNext();
+    expect(await refusal).toBe(error);
+    expect(session.isWelcome).toBe(false);
+  });
+
   it('the database is not idle, even before the first session has joined', async () => {
     const replica = new Replica();
     Object.assign(replica.site, { logEpoch: live.file.logEpoch.id, cursor: 7 });
