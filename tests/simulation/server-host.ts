@@ -72,7 +72,7 @@ export class ServerHost {
   /** The process of each instance; null while it is down. */
   private readonly processes: (ServerProcess | null)[];
   private readonly dead: OpenDatabase[] = [];
-  /** Processes whose server has stopped and whose program goes on. */
+  /** Processes whose server has stopped and whose program keeps running. */
   private readonly stopped = new Set<ServerProcess>();
   private framesBefore = 0;
   private isClosed = false;
@@ -282,7 +282,7 @@ export class ServerHost {
   /**
    * Stops one process, or all of them, and starts the server again. `lateMs`: how long the end is delayed. `exits`:
    * whether the program ends with its server, as rockpool-server does. A program that runs the server as a part of it
-   * goes on, with its connections. Default: at random.
+   * keeps running, with its connections. Default: at random.
    */
   stop({ lateMs, exits }: { readonly lateMs?: number; readonly exits?: boolean } = {}): void {
     const { running } = this;

@@ -219,7 +219,7 @@ export class ServerProcess {
   }
 
   /**
-   * Stops like `SyncServer.close` while the program that runs the server goes on. `lateMs`: how long a client that does
+   * Stops like `SyncServer.close` while the program that runs the server keeps running. `lateMs`: how long a client that does
    * not answer the closing handshake, or the job of an operator, delays the end.
    */
   async stop(lateMs: number): Promise<void> {
@@ -358,7 +358,7 @@ export class ServerProcess {
     };
   }
 
-  /** The server closes the database while the process goes on. */
+  /** The server closes the database while the process keeps running. */
   private watchClosing(database: OpenDatabase): void {
     const close = database.close.bind(database);
     database.close = () => {

@@ -8,7 +8,7 @@ import type { World } from '../world.ts';
 const RECONNECTED_MS = 12_000;
 
 /**
- * A server stops slowly while its clients reconnect, and its program goes on. Every client must learn of a later
+ * A server stops slowly while its clients reconnect, and its program keeps running. Every client must learn of a later
  * commit.
  */
 export async function stopBesideClients(world: World, device: Device, random: Random, number: number): Promise<void> {
