@@ -38,3 +38,14 @@ export interface ServerHostOptions {
   readonly onError: (error: unknown) => void;
   readonly count: (what: string) => void;
 }
+
+/**
+ * Where the server dies: before an upcoming statement, within or right after an upcoming COMMIT, or while it hands over
+ * an upcoming frame.
+ */
+export interface Trap {
+  readonly at: 'statement' | 'in commit' | 'after commit' | 'send';
+  left: number;
+  /** Whether the machine loses power, not only the process. */
+  readonly losesPower?: boolean;
+}

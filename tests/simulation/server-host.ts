@@ -11,22 +11,11 @@ import { PostgresError } from './postgres/postgres-error.ts';
 import { PostgresStorage, type Committed } from './postgres/postgres-storage.ts';
 import { ServerDisk, type EndOfServer } from './server-disk.ts';
 import { BUGS, ENDS_TO_COUNT, isDiskFailure, isFullDisk } from './server-errors.ts';
-import type { ServerHostOptions } from './server-host-options.ts';
+import type { ServerHostOptions, Trap } from './server-host-options.ts';
 import { documentIdOf, ServerProcess } from './server-process.ts';
 import { FileStorage, type ServerStorage, type StoreProcess } from './server-storage.ts';
 import type { HttpServerEnd } from './simulated-request.ts';
 import type { Owner } from './virtual-time.ts';
-
-/**
- * Where the server dies: before an upcoming statement, within or right after an upcoming COMMIT, or while it hands over
- * an upcoming frame.
- */
-export interface Trap {
-  readonly at: 'statement' | 'in commit' | 'after commit' | 'send';
-  left: number;
-  /** Whether the machine loses power, not only the process. */
-  readonly losesPower?: boolean;
-}
 
 const SQLITE_FULL = 13;
 

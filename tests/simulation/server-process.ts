@@ -5,11 +5,9 @@ import {
   MAX_MESSAGE_BYTES,
   RockpoolError,
   type Hello,
-  type Welcome,
 } from '#shared/index.ts';
 import { decodeDocumentCell } from '#shared/document/index.ts';
 import { QUOTAS } from '#sync-server/admission/quotas.ts';
-import type { Role } from '#sync-server/auth/role.ts';
 import type { Bus } from '#sync-server/bus/bus.ts';
 import { DatabaseCache } from '#sync-server/database/database-cache.ts';
 import type { LiveDatabase } from '#sync-server/database/live-database.ts';
@@ -26,6 +24,7 @@ import { DocumentThreads } from './document-threads.ts';
 import type { ServerEnd } from './network.ts';
 import type { Committed } from './postgres/postgres-storage.ts';
 import { DATABASE_ID } from './server-disk.ts';
+import type { ProcessEvents } from './process-events.ts';
 import type { ServerHostOptions } from './server-host-options.ts';
 import { olderSchema } from './household-schema.ts';
 import type { OpenedStore } from './server-storage.ts';
@@ -36,30 +35,6 @@ import type { Owner } from './virtual-time.ts';
 
 /** Thrown where the server process dies, to unwind code that would not run any further. */
 export class ServerKilled extends Error {}
-
-export interface ProcessEvents {
-  /** Called before the process does this. May kill the process. */
-  readonly reaches: (at: 'statement' | 'in commit' | 'after commit' | 'send') => void;
-  /** Throws if the disk has no room. */
-  readonly requireRoom: () => void;
-  /** Whether pushes are refused because the tenant of the database has reached its quota. */
-  readonly isQuotaReached: () => boolean;
-  /** Reports a failure to the operator. */
-  readonly onFailure: (error: unknown) => void;
-  /** The committed state of the store that the processes share; null if this process does not share it. */
-  readonly committed: () => Committed | null;
-  /** A session begins, with the state that was committed when its hello arrived. */
-  readonly onWelcome: (welcome: Welcome, before: Committed) => void;
-  /** A commit of another process has arrived. */
-  readonly onFollowed: () => void;
-  /** Null if revoked. */
-  readonly roleOf: (device: string) => Role | null;
-  /** A transaction of the file begins. */
-  readonly onTransaction: () => void;
-  readonly onLogLine: (event: string, fields: Readonly<Record<string, unknown>>) => void;
-  /** The state of a document before and after it was compacted. */
-  readonly onCompacted: (before: Uint8Array, after: Uint8Array) => void;
-}
 
 export interface ServerProcessOptions {
   readonly host: ServerHostOptions;
