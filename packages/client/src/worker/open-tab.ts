@@ -348,13 +348,17 @@ export async function assembleTab(environment: WorkerEnvironment, options: OpenO
   });
 }
 
+/** How the server answers a request of a wrong schema, without a valid token, and without the right to read. */
+const REFUSALS = [400, 401, 403];
+
 /**
- * Whether a failed first sync can be completed in the background: there was no network or token yet, or the server was
- * still building the file.
+ * Whether a failed first sync can be completed in the background: there was no network, token or right to read yet, the
+ * server did not have the app's schema yet, or it was still building the file.
  */
 function mayStillBeTaken({ code, fields, recovery }: RockpoolError): boolean {
-  if (recovery === 'reauthenticate' || fields['stage'] === 'token') return true;
-  return code === 'network-unreachable' || (code === 'snapshot-unavailable' && fields['stage'] === 'snapshot-build');
+  const { stage, status } = fields;
+  if (recovery === 'reauthenticate' || stage === 'token' || REFUSALS.includes(status as number)) return true;
+  return code === 'network-unreachable' || (code === 'snapshot-unavailable' && stage === 'snapshot-build');
 }
 
 async function sendToTab(tab: TabApi, event: WorkerEvent): Promise<void> {
