@@ -447,7 +447,7 @@ describe('a restore', () => {
     expect(failure).toMatchObject({ code: 'backup-damaged', fields: { count: 2 } });
     const [problemOfB = '', problemOfC = ''] = String(failure?.fields['problems']).split('\n');
     expect(problemOfB).toMatch(/^b: databases\/db-b\/.*the end of the object is missing; restore it by --database b/);
-    expect(problemOfC).toMatch(/^c: .* --at and an earlier moment$/);
+    expect(problemOfC).toMatch(/^c: .* --at TIME, with an earlier time$/);
     expect(databaseRows(pathIn('restored', 'a'))).toEqual(databaseRows(pathIn('data', 'a')));
     const members = new SqliteMembers(join(at('restored'), 'members.sqlite'));
     expect(members.readAll()).toEqual([{ databaseId: 'b', principal: 'zoe', role: null }]);

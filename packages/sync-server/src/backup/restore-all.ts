@@ -106,8 +106,8 @@ function problemOfOne(source: string, error: unknown): string | null {
   if (databaseId === null || !(error instanceof RockpoolError && error.code === 'backup-damaged')) return null;
   const { object, problem, restorableUntil } = error.fields;
   const where = typeof object === 'string' ? `${object}: ` : '';
-  const moment = typeof restorableUntil === 'string' ? restorableUntil : 'and an earlier moment';
-  return `${databaseId}: ${where}${String(problem)}; restore it by --database ${databaseId} --replace --at ${moment}`;
+  const [moment, note] = typeof restorableUntil === 'string' ? [restorableUntil, ''] : ['TIME', ', with an earlier time'];
+  return `${databaseId}: ${where}${String(problem)}; restore it by --database ${databaseId} --replace --at ${moment}${note}`;
 }
 
 /** A checksum file without a database marks a database as missing. A database that is not replaced stays in use. */
