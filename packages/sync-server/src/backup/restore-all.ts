@@ -106,7 +106,8 @@ function problemOfOne(source: string, error: unknown): string | null {
   if (databaseId === null || !(error instanceof RockpoolError && error.code === 'backup-damaged')) return null;
   const { object, problem, restorableUntil } = error.fields;
   const where = typeof object === 'string' ? `${object}: ` : '';
-  const [moment, note] = typeof restorableUntil === 'string' ? [restorableUntil, ''] : ['TIME', ', with an earlier time'];
+  const [moment, note] =
+    typeof restorableUntil === 'string' ? [restorableUntil, ''] : ['TIME', ', with an earlier time'];
   return `${databaseId}: ${where}${String(problem)}; restore it by --database ${databaseId} --replace --at ${moment}${note}`;
 }
 

@@ -152,6 +152,21 @@ describe('the principal of a database', () => {
     }
   });
 
+  it('sees the rows of a delivery even if their right to write cannot be stored', async () => {
+    const { database, close } = await openStored(memoryMedium(), { principal: 'ada' });
+    const changed: unknown[] = [];
+    const sync = testSync(database, undefined, ({ tables }) => changed.push(...tables));
+    sync.greet(testWelcome());
+    database.connection.exec(
+      `CREATE TEMP TRIGGER full BEFORE INSERT ON rockpool_meta WHEN NEW.key = 'user_may_write'
+       BEGIN SELECT RAISE(ABORT, 'full'); END`,
+    );
+    const group = testGroup('insert', account, [{ id: 'c' }]);
+    expect(() => sync.applyDelivery(testDelivery({ from: 0, to: 1, groups: [group] }))).toThrow();
+    expect(changed).toEqual(['account']);
+    await close();
+  });
+
   it('must be the same for a follower', async () => {
     const medium = memoryMedium();
     const leader = await openStored(medium, { principal: 'ada' });

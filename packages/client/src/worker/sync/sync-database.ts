@@ -94,9 +94,9 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     applyDeliveries(deliveries: readonly Delivery[], snapshot: SnapshotFile | null = null): boolean {
       const received = { deliveries, snapshot, logEpoch: epochThere, isFirst };
       const { touched, changes, hasWritten } = applyAndRetry(database, { lookups, pending, progress, ...received });
-      if (meta.userMayWrite !== userMayWrite) meta.set('user_may_write', userMayWrite ? 1 : 0);
       applied(touched, changes);
       isFirst = false;
+      if (meta.userMayWrite !== userMayWrite) meta.set('user_may_write', userMayWrite ? 1 : 0);
       return hasWritten;
     },
     counts: () => ({ pendingCount: outbox.pendingCount(), rejectedCount: rejected.count() }),
