@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { documentStateHash } from '../../testing/document-state-hash.ts';
 import { json, RICH_PATHS, richJson } from '../../testing/json-arbitraries.ts';
 import { plainYjs } from '../../testing/plain-yjs.ts';
-import { createDocument, documentText, editDocument, mergeEdit, mergeForeignEdit } from './document.ts';
+import { createDocument, documentText, editDocument, mergeDelivered, mergeEdit, mergeForeignEdit } from './document.ts';
+import { decodeDocumentCell, encodeDocumentCell, type DocumentCell } from './document-cell.ts';
 import { DEFAULT_DOCUMENT_RULE, type DocumentRule } from './document-rule.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
 
@@ -101,4 +102,16 @@ describe('a document', () => {
     );
     expect(edited.edit.length).toBeLessThan(100);
   });
+});
+
+it('a delivered update of another document is an error, because its edits would be lost', () => {
+  const start = createDocument({ n: 1 }, PLAIN);
+  const { edit } = editDocument(start, { n: 2 }, PLAIN, { site: SITES[0] as string, generation: 1 });
+  const { documentId, update } = decodeDocumentCell(edit) as Extract<DocumentCell, { kind: 'edit' }>;
+  const delivered = encodeDocumentCell({ kind: 'update', documentId, updates: [update] });
+  expect(documentText(mergeDelivered(start, delivered))).toBe('{"n":2}');
+  for (const other of [createDocument({ n: 3 }, PLAIN), null])
+    expect(() => mergeDelivered(other, delivered)).toThrow(
+      expect.objectContaining({ code: 'document-invalid' }) as Error,
+    );
 });

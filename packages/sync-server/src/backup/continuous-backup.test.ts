@@ -323,15 +323,17 @@ describe('a restore', () => {
     expect([existsSync(pathIn('before')), existsSync(pathIn('before', 'gone'))]).toEqual([true, true]);
   });
 
-  it('replaces the members with their last changes, which a killed server left in the log of SQLite', async () => {
+  it.each([
+    ['that a killed server left', ['', '-wal']],
+    ['that an earlier restore left when it was killed between two files', ['-wal']],
+  ])('replaces the members with the log of SQLite %s', async (_, left) => {
     const server = await start();
     await server.sync.members.setRole(DATABASE, 'zoe', 'owner');
     await server.stop();
     mkdirSync(at('killed'));
     const running = new SqliteMembers(membersPath(at('data')));
     running.write({ databaseId: DATABASE, principal: 'eve', role: 'owner' });
-    for (const suffix of ['', '-wal'])
-      copyFileSync(membersPath(at('data')) + suffix, membersPath(at('killed')) + suffix);
+    for (const suffix of left) copyFileSync(membersPath(at('data')) + suffix, membersPath(at('killed')) + suffix);
     running.close();
     await restore('killed');
     const members = new SqliteMembers(membersPath(at('killed')));

@@ -326,4 +326,15 @@ describe('a large document', () => {
       documentPool.run({ kind: 'expand', content: content('{}') as Uint8Array, rule: RULE }),
     ).rejects.toMatchObject({ code: 'database-unavailable' });
   });
+
+  it('fails if its pool closes first, whether its thread is at work or it waits for one', async () => {
+    const { pool: documentPool } = misbehaving();
+    const unfinished = ['{"do":"wait"}', '{}'].map((json) =>
+      documentPool.run({ kind: 'expand', content: content(json) as Uint8Array, rule: RULE }),
+    );
+    const settled = Promise.allSettled(unfinished);
+    await documentPool.close();
+    const failure = { status: 'rejected', reason: { code: 'database-unavailable' } };
+    expect(await settled).toMatchObject([failure, failure]);
+  });
 });
