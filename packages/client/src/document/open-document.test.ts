@@ -153,6 +153,18 @@ describe('current and subscribe', () => {
   });
 });
 
+it('saved() rejects if a change cannot be written that was made during an earlier write', async () => {
+  let isWritable = true;
+  const { document, body, stored } = await openPage({ body: 'tide', n: 1 }, { isWritable: () => isWritable });
+  body().insert(0, 'spring ');
+  const saved = document.saved();
+  await Promise.resolve();
+  body().insert(0, 'low ');
+  isWritable = false;
+  await expect(saved).rejects.toMatchObject({ code: 'storage-full' });
+  expect(stored()).toEqual({ body: 'spring tide', n: 1 });
+});
+
 it.each([true, false])(
   'an open document reports an unflushed change and does not repeat it (readable: %s)',
   async (read) => {

@@ -121,6 +121,25 @@ describe('the synced promise of a write', () => {
     expect(await Promise.race([promise.then(() => 'synced'), Promise.resolve().then(() => 'waiting')])).toBe('synced');
   });
 
+  it('requests the state again after a request that failed temporarily', async () => {
+    vi.useFakeTimers();
+    const answers = [
+      () => Promise.reject(new RockpoolError('leader-unreachable')),
+      (): Promise<WriteState[]> => Promise.resolve([{ state: 'admitted' }]),
+    ];
+    const synced = new SyncedWrites({
+      requireServer: () => undefined,
+      writeStates: async () => answers.shift()?.() ?? [],
+      status: { subscribe: () => () => undefined },
+    });
+    const outcome = synced.beside('a', Promise.resolve()).synced.then(
+      () => 'synced',
+      ({ code }: RockpoolError) => code,
+    );
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(await Promise.race([outcome, Promise.resolve().then(() => 'waiting')])).toBe('synced');
+  });
+
   it.each<ErrorCode>(['tab-outdated', 'other-principal'])('rejects when the tab has ended with %s', async (code) => {
     const synced = new SyncedWrites({
       requireServer: () => undefined,

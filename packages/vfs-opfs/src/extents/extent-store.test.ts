@@ -74,6 +74,21 @@ describe('a commit on an asynchronous medium', () => {
     await close(again);
   });
 
+  it('is pending until its own batch has taken effect, not an earlier one', async () => {
+    const catalog = new SimulatedExtents();
+    const { storage, connection, medium } = await openWithTable(catalog);
+    let batches = 0;
+    catalog.outcome = () => (++batches === 1 ? 'completes' : 'never-ends');
+    connection.run(INSERT);
+    const first = storage.committed();
+    connection.run(INSERT);
+    await first;
+    await reachesOutcome(catalog, 'never-ends');
+    expect(storage.dirtySinceMs).toBeLessThanOrEqual(Date.now());
+    expect(() => storage.flush()).toThrow(StorageError);
+    medium.kill();
+  });
+
   it('shares its batch with other commits made while a batch is pending', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);

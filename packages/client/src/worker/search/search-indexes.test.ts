@@ -126,6 +126,16 @@ describe('a search index', () => {
     ]);
   });
 
+  it('includes the rows that are written after a full resync', () => {
+    const database = openInMemory({ schema: searched });
+    const table = searched.tables[0] as (typeof searched.tables)[0];
+    testSync(database).applyDelivery(
+      testDelivery({ whole: true, to: 1, groups: [testGroup('insert', table, [{ id: 'a', title: 'first' }])] }),
+    );
+    write(database, "INSERT INTO note (id, title) VALUES ('b', 'second')");
+    expect([found(database, 'first'), found(database, 'second')]).toEqual([['a'], ['b']]);
+  });
+
   it('is up to date for statements of the same transaction', () => {
     const database = openInMemory({ schema: searched });
     write(

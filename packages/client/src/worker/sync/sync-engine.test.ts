@@ -314,6 +314,20 @@ it('the engine confirms deliveries on each connection, even if the last one ende
   expect(confirmed).toMatchObject([[], [{ cursor: 2 }]]);
 });
 
+it('the engine drops the parts of a delivery whose connection ended', async () => {
+  const database = openInMemory();
+  const { next, engine } = await connected(database);
+  const first = await next(1);
+  first.say(testWelcome());
+  first.say({ type: 'delivery-part', groups: [testGroup('insert', account, [{ id: 'part' }])] });
+  first.events.onFailed(new RockpoolError('network-unreachable').toData());
+  engine.tryNow();
+  const second = await next(2);
+  second.say(testWelcome());
+  second.say(testDelivery({ to: 1, groups: [testGroup('insert', account, [{ id: 'whole' }])] }));
+  expect(database.connection.rows('SELECT id FROM account')).toEqual([['whole']]);
+});
+
 it('the engine pushes changesets that exceed the window as outcomes arrive', async () => {
   const database = openInMemory();
   const count = 8;
