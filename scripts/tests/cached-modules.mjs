@@ -10,7 +10,7 @@ export function cachedModules() {
     name: 'rockpool:cached-modules',
     configureServer({ middlewares }) {
       middlewares.use((request, response, next) => {
-        if (request.headers['sec-fetch-dest'] === 'script') keepModules(response);
+        if (/^(script|worker)$/.test(String(request.headers['sec-fetch-dest']))) keepModules(response);
         next();
       });
     },

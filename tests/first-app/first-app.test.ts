@@ -2,10 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium, type Browser, type Locator, type Page } from 'playwright';
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright';
 import { createServer, type ViteDevServer } from 'vite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from '../../scripts/find-chromium.mjs';
+import { cachedModules } from '../../scripts/tests/cached-modules.mjs';
 import { freePort } from '#kit/free-port.ts';
 import { atLevel } from '#kit/level.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
@@ -56,8 +57,17 @@ describe('the app of the guide', () => {
     server = null;
   }
 
+  const contexts = new Map<string, Promise<BrowserContext>>();
+
+  /** The browser of a person, in all tests. It keeps the app's two hundred modules, which take seconds to load. */
+  function browserOf(person: string): Promise<BrowserContext> {
+    const context = contexts.get(person) ?? browser.newContext();
+    contexts.set(person, context);
+    return context;
+  }
+
   /** Opens a tab of one person's browser. Tabs of one context share its storage. */
-  async function openTab(context = browser.newContext()): Promise<Page> {
+  async function openTab(context: Promise<BrowserContext>): Promise<Page> {
     const page = await (await context).newPage();
     page.setDefaultTimeout(0); // only the test has a time limit
     await page.goto(vite.resolvedUrls?.local[0] ?? '');
@@ -81,6 +91,7 @@ describe('the app of the guide', () => {
       root,
       cacheDir,
       logLevel: 'error',
+      plugins: [cachedModules()],
       server: { port: 0, host: 'localhost', hmr: false },
     });
     await vite.listen();
@@ -91,6 +102,10 @@ describe('the app of the guide', () => {
     });
   });
 
+  afterEach(async () => {
+    for (const context of contexts.values()) await Promise.all((await context).pages().map((page) => page.close()));
+  });
+
   afterAll(async () => {
     await browser.close();
     await vite.close();
@@ -98,7 +113,7 @@ describe('the app of the guide', () => {
   });
 
   it('shares a list between two tabs, works without a server, and syncs everything to another browser', async () => {
-    const ours = browser.newContext();
+    const ours = browserOf('ann');
     const first = await openTab(ours);
     const second = await openTab(ours);
     await add(first, 'milk');
@@ -118,7 +133,7 @@ describe('the app of the guide', () => {
     await expect.poll(() => status(second)).toMatch(/^offline, [1-9]\d* to send: /);
 
     await startServer();
-    const other = await openTab();
+    const other = await openTab(browserOf('bob'));
     await expect.poll(() => titles(other)).toEqual(['milk', 'bread']);
     await other.getByRole('button', { name: 'Note' }).first().click();
     await expect.poll(() => other.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('two litres');
@@ -126,7 +141,7 @@ describe('the app of the guide', () => {
 
   it('keeps each person’s letters together while two people type in one note', async () => {
     await startServer();
-    const [ann, bob] = [await openTab(), await openTab()];
+    const [ann, bob] = [await openTab(browserOf('ann')), await openTab(browserOf('bob'))];
     await add(ann, 'cake');
     const noteOf = async (page: Page): Promise<Locator> => {
       await page.getByRole('listitem').filter({ hasText: 'cake' }).getByRole('button', { name: 'Note' }).click();
