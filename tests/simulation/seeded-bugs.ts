@@ -478,13 +478,6 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     needs: 'an operator',
   },
   {
-    name: 'a session over HTTP is not notified that its frames were read',
-    file: server('session/http-sessions.ts'),
-    find: 'polled.onDrained = () => undefined; onDrained();',
-    replace: 'void onDrained;',
-    needs: 'an operator',
-  },
-  {
     name: 'frames whose response was lost are not sent again',
     file: server('session/http-sessions.ts'),
     find: 'drop(polled, received === null ? polled.sentCount : received - polled.receivedCount);',
@@ -495,13 +488,6 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: 'presence stays when its session ends',
     file: server('database/live-database.ts'),
     find: 'this.presence.leave(subscriber);',
-    replace: '',
-    needs: 'an operator',
-  },
-  {
-    name: 'a new leader does not ask the other tabs for their presence',
-    file: client('presence/worker-presence.ts'),
-    find: "this.post({ kind: 'who' });",
     replace: '',
     needs: 'an operator',
   },
