@@ -327,6 +327,16 @@ describe('migrations of the app', () => {
     ).toEqual([[0]]);
   });
 
+  it('can drop a table that only a rejected change names', async () => {
+    const medium = await used('milk');
+    const { database, close } = await open(medium, firstSchema, FIRST);
+    database.rejected.add(1, new RockpoolError('changeset-refused').toData(), Date.now());
+    database.outbox.markAcknowledged(1, Date.now());
+    await close();
+    const drop = migration('0001_drop', 'DROP TABLE `todo`');
+    expect(await readOnlyReason(medium, buildSchema([draft]), FIRST, drop)).toBeNull();
+  });
+
   describe('with a new merge rule', () => {
     const create = migration(
       '0000_poll',

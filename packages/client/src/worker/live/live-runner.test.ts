@@ -22,7 +22,7 @@ class FakeDatabase {
   query(sql: string): EncodedRows {
     this.ran.push(sql);
     this.time.elapsedMs += this.costMs;
-    const values = sql.split(' ').map((table) => {
+    const values = (this.isEmpty ? [] : sql.split(' ')).map((table) => {
       const number = this.numbers[table];
       if (number === undefined) throw new RockpoolError('query-invalid', { table });
       return number;
@@ -41,6 +41,9 @@ class FakeDatabase {
       return { error: toRockpoolError(thrown).toData() };
     }
   }
+
+  /** Whether no table has rows. */
+  isEmpty = false;
 
   /** The query behind a view. */
   view: readonly string[] = [];
@@ -183,6 +186,20 @@ describe('a live query', () => {
     expect(takeEvents()).toEqual([]);
     await tick(1_000);
     expect(takeEvents()).toEqual(['1: 1']);
+  });
+
+  it('sends an empty result after a failed round, because the page may show earlier rows', async () => {
+    const { runner, takeEvents, tick, database, breakSending } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    takeEvents();
+    breakSending(true);
+    database.isEmpty = true;
+    runner.touch({ tables: ['a'], changes: [] });
+    await tick();
+    breakSending(false);
+    await tick(1_000);
+    expect(takeEvents()).toEqual(['1: ']);
   });
 
   it('sends nothing if the result is the same', async () => {

@@ -138,6 +138,20 @@ describe('undoing a transaction', () => {
     expect(database.connection.value("SELECT amount FROM account WHERE id = 'a'")).toBe(1);
   });
 
+  it('undoes an insert of a row that has been deleted since', () => {
+    const database = withAccounts();
+    const before = accounts(database);
+    write(
+      database,
+      'w',
+      "INSERT INTO account (id, name) VALUES ('c', 'z')",
+      "UPDATE account SET amount = 9 WHERE id = 'b'",
+    );
+    write(database, 'd', "DELETE FROM account WHERE id = 'c'");
+    undo(database, 'w');
+    expect(accounts(database)).toEqual(before);
+  });
+
   it('is rejected if a constraint is violated', () => {
     const database = withAccounts();
     write(database, 'w', "UPDATE account SET name = 'free' WHERE id = 'b'");
