@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { insert } from '../testing/changeset.ts';
 import { runCommand, ServerProcess, serverFlags } from '../testing/server-process.ts';
 import { TestConnection } from '../testing/test-client.ts';
@@ -30,6 +32,25 @@ describe('rockpool-server', () => {
       .map((line) => (JSON.parse(line) as { event: string }).event);
     expect(events).toEqual(['session-opened']);
     expect(stderr).not.toContain('private');
+  });
+
+  it.each([
+    ['SIGINT', 'SIGTERM'],
+    ['SIGTERM', 'SIGINT'],
+  ] as const)('stops cleanly at %s, and ends at once at %s while it stops', async (first, second) => {
+    const server = await ServerProcess.start(folder);
+    // A client for which the server waits: it does not answer the closing handshake.
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    const headers = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+    const key = `Sec-WebSocket-Key: ${'x'.repeat(22)}==`;
+    socket.write(['GET /sync HTTP/1.1', `Host: ${hostname}:${port}`, ...headers, key, '', ''].join('\r\n'));
+    await once(socket, 'data');
+    const ended = server.signal(first);
+    await once(socket, 'data'); // the server closes the connection
+    void server.signal(second);
+    expect(await ended).toMatchObject({ code: null });
   });
 
   it('refuses a data directory that another server uses', async () => {

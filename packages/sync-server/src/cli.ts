@@ -114,9 +114,14 @@ async function runServer(sources: Sources): Promise<void> {
   await server.stop();
 }
 
-/** Resolves at the first SIGINT or SIGTERM, for a clean stop. A second signal ends the process. */
+/** Resolves at the first SIGINT or SIGTERM, for a clean stop. A second signal of either kind ends the process. */
 function stopSignal(): Promise<void> {
+  const signals = ['SIGINT', 'SIGTERM'] as const;
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    const stop = (): void => {
+      for (const signal of signals) process.off(signal, stop);
+      resolve();
+    };
+    for (const signal of signals) process.on(signal, stop);
   });
 }

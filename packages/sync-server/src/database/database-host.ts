@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { QUOTAS, type Quotas, type Room } from '../admission/quotas.ts';
@@ -136,8 +137,14 @@ export class DatabaseHost implements Databases {
     if (rows !== 'everything') throw new RockpoolError('auth-forbidden');
     await (await this.cache.get(databaseId)).catchUp();
     const state = await this.pastStates.build(databaseId, this.store.pathOf(databaseId), moment, nowMs);
-    // The result may contain a commit that was not durable yet when it was read.
-    await (await this.cache.get(databaseId)).catchUp();
+    try {
+      // The result may contain a commit that was not durable yet when it was read.
+      await (await this.cache.get(databaseId)).catchUp();
+    } catch (error) {
+      // No receiver deletes the file.
+      rmSync(state.path, { force: true });
+      throw error;
+    }
     return state;
   }
 

@@ -46,7 +46,7 @@ function open(): LiveDatabase {
 function connect(
   site: TestSite,
   { principal = 'a', snapshot = 'refused' }: { principal?: string; snapshot?: Hello['snapshot'] } = {},
-): { subscriber: Subscriber; heard: ServerMessage[] } {
+): { subscriber: Subscriber; heard: ServerMessage[]; joined: Promise<void> | void } {
   const heard: ServerMessage[] = [];
   const subscriber: Subscriber = {
     site: Buffer.from(site.siteId).toString('hex'),
@@ -55,7 +55,7 @@ function connect(
     fail: () => live.leave(subscriber),
   };
   const { siteId, databaseIdentity, logEpoch, cursor, logHashes, lastAckedSequence, changelog, hashes } = site;
-  void live.join(
+  const joined = live.join(
     subscriber,
     {
       type: 'hello',
@@ -76,8 +76,27 @@ function connect(
     },
     { principal: { id: principal }, canWrite: true, rows: 'everything', nowMs: NOW_MS },
   );
-  return { subscriber, heard };
+  return { subscriber, heard, joined };
 }
+
+it('a live database that is closed lets no session join, also none that waits for a commit', async () => {
+  void live.close();
+  expect(() => connect(new TestSite())).toThrow(expect.objectContaining({ code: 'database-unavailable' }) as Error);
+  const committed = Promise.withResolvers<void>();
+  let settling: Promise<void> | null = committed.promise;
+  const file = openDatabaseFile(join(folder, 'b.sqlite'), TEST_SCHEMA);
+  live = new LiveDatabase(
+    { ...durableInFile(file), settling: () => settling },
+    { onFailure: (error) => expect.unreachable(String(error)) },
+  );
+  const { heard, joined } = connect(new TestSite());
+  void live.close();
+  settling = null;
+  committed.resolve();
+  await expect(joined).rejects.toMatchObject({ code: 'database-unavailable' });
+  expect(heard).toEqual([]);
+  live = open();
+});
 
 it('a live database decides the pushes of a site before it welcomes the site again, so that a copy is detected by its hash', () => {
   const site = new TestSite();

@@ -154,6 +154,11 @@ export class LiveDatabase {
     return this.joining.join(subscriber, hello, access);
   }
 
+  /** Whether a session receives what its client waits for. A session that has joined is served until it ends. */
+  serves(subscriber: Subscriber): boolean {
+    return this.ended === null && this.sessions.has(subscriber);
+  }
+
   leave(subscriber: Subscriber): void {
     this.sessions.remove(subscriber);
     this.presence.leave(subscriber);
@@ -273,12 +278,17 @@ export class LiveDatabase {
     return this.commitWaiters.next(signal);
   }
 
-  /** Decides the queued pushes, then closes the file. */
+  /**
+   * Decides the queued pushes, then closes the file. A session that has joined while the server stops ends: it would
+   * stay connected and receive nothing.
+   */
   close(): Promise<void> | void {
-    this.presence.close();
+    this.ended ??= new RockpoolError('database-unavailable', { problem: 'the server has closed the database' });
     this.tableAudits.close();
     const draining = this.queue.drainAll();
     if (draining !== null) return draining.then(() => this.close());
+    this.sessions.failAll(this.ended);
+    this.presence.close();
     this.commitWaiters.wake(false);
     this.database.close();
   }
@@ -301,4 +311,7 @@ export class LiveDatabase {
 }
 
 /** The part of an open database that its sessions use. The database may be on another thread. */
-export type SessionDatabase = Pick<LiveDatabase, 'catchUp' | 'join' | 'leave' | 'push' | 'confirm' | 'audit' | 'show'>;
+export type SessionDatabase = Pick<
+  LiveDatabase,
+  'catchUp' | 'join' | 'serves' | 'leave' | 'push' | 'confirm' | 'audit' | 'show'
+>;

@@ -6,6 +6,7 @@ import { EVERYTHING } from '../store/read-filter.ts';
 import { ACCOUNTS, TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { SessionAudits } from './session-audits.ts';
 import { Sessions } from './sessions.ts';
+import { until } from '../../../../tests/kit/until.ts';
 
 it('audits of several sessions run one after another, without those of sessions that have ended', async () => {
   const file = openDatabaseFile(':memory:', TEST_SCHEMA);
@@ -42,5 +43,33 @@ it('audits of several sessions run one after another, without those of sessions 
   sessions.remove(subscribers[1] as Subscriber);
   await expect.poll(() => answered).toEqual(['a', 'c']);
   expect(most).toBe(1);
+  file.sql.close();
+});
+
+it('an audit reveals a client that has not received what was sent before the response to its last audit', async () => {
+  const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const sessions = new Sessions();
+  const audits = new SessionAudits(new TableAudits(file), sessions, (_, error) => expect.unreachable(String(error)));
+  let answers = 0;
+  const subscriber = {
+    ...{ site: 'a', hasEnded: false, fail: (error: unknown) => expect.unreachable(String(error)) },
+    send: () => void answers++,
+  };
+  const subscription = {
+    ...{ subscriber, filter: EVERYTHING, principal: 'ann', logEpoch: new Uint8Array(16), siteNumber: null },
+    ...{ cursor: 0, lastAckedSequence: 0, ownFrom: 0 },
+  };
+  sessions.subscribe(subscription);
+  const audit = async (cursor: number): Promise<void> => {
+    const before = answers;
+    audits.audit(subscriber, { type: 'audit', cursor, tables: [] }, () => undefined);
+    await until(() => answers > before);
+  };
+  await audit(0);
+  // A delivery may cross an audit.
+  subscription.cursor = 1;
+  await audit(0);
+  await expect(audit(0)).rejects.toMatchObject({ code: 'slow-consumer', fields: { cursor: 0, sent: 1 } });
+  await audit(1);
   file.sql.close();
 });

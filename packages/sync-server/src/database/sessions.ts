@@ -44,6 +44,10 @@ export class Sessions {
     if (ofSite.size === 0) this.bySite.delete(subscriber.site);
   }
 
+  has(subscriber: Subscriber): boolean {
+    return this.subscriptions.has(subscriber) || this.foreign.has(subscriber) || this.fetching.has(subscriber);
+  }
+
   isForeign(subscriber: Subscriber): boolean {
     return this.foreign.has(subscriber);
   }

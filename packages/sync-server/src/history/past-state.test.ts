@@ -2,13 +2,19 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
-import { buildSchema, encodeKey } from '@rockpool/shared';
+import { buildSchema, encodeKey, RockpoolError } from '@rockpool/shared';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { insert, remove, update } from '../../testing/changeset.ts';
+import { DirectSession } from '../../testing/direct-session.ts';
+import { Replica } from '../../testing/replica.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import type { Role } from '../auth/role.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
+import { UNLIMITED_ROOM } from '../admission/quotas.ts';
+import { DatabaseHost } from '../database/database-host.ts';
+import { KnownSchemas } from '../store/known-schemas.ts';
+import { sqliteDatabases } from '../store/open-stores.ts';
 import { PastStates } from './past-states.ts';
 import { TEST_TABLES } from '../../testing/test-schema.ts';
 
@@ -230,6 +236,31 @@ describe('a past state', () => {
         String(name).includes('.past.'),
       ),
     ).toEqual([]);
+  });
+
+  it('leaves no file behind if the database is closed while it is built', async () => {
+    const dataDir = temporaryFolder();
+    const schemas = new KnownSchemas();
+    const { store } = sqliteDatabases(dataDir, schema, schemas);
+    const host = new DatabaseHost({
+      ...{ dataDir, schemaHash: schema.hash, schemas, rules: { scrub: null }, store, bus: null },
+      ...{ roomOf: () => UNLIMITED_ROOM, log: () => undefined },
+    });
+    const live = await host.open('household');
+    const session = new DirectSession(live, new Replica(), nowMs);
+    session.replica.site.write([insert('accounts', 'x', { name: 'Cash' })]);
+    session.push(1, 1, nowMs);
+    live.settle();
+    await live.catchUp();
+    const moment = { watermark: 1 };
+    const building = host.pastState('household', moment, 'everything', nowMs).catch((error: unknown) => error);
+    // The build has begun.
+    await new Promise(setImmediate);
+    await host.hold('household', new RockpoolError('database-unavailable'));
+    expect(await building).toMatchObject({ code: 'database-unavailable' });
+    expect(readdirSync(join(dataDir, 'snapshots'))).toEqual([]);
+    await host.close();
+    await store.close();
   });
 });
 

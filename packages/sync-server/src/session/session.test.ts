@@ -286,6 +286,32 @@ describe('a session whose connection breaks before it is open', () => {
   );
 });
 
+describe('a session that its database no longer serves', () => {
+  it('ends when the database is closed', async () => {
+    const closing = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { onFailure: () => undefined });
+    const { session, received } = beginSession(sessionServices(closing, () => undefined));
+    await greet(session);
+    await closing.close();
+    expect([session.hasEnded, received.at(-1)]).toMatchObject([
+      true,
+      { type: 'failure', code: 'database-unavailable' },
+    ]);
+  });
+
+  it('gets no answer to a ping, so that its client connects again', async () => {
+    const { session, received } = beginSession(sessionServices(database, () => undefined));
+    await greet(session);
+    const ping = (): void => {
+      for (const frame of messageToFrames(encodeMessage({ type: 'ping' }))) session.receive(frame);
+    };
+    ping();
+    expect(received.at(-1)).toMatchObject({ type: 'pong' });
+    database.leave(session);
+    ping();
+    expect(received.at(-1)).toMatchObject({ type: 'failure', code: 'database-unavailable' });
+  });
+});
+
 describe('a session whose principal loses a right while a push waits', () => {
   it.each([
     ['the right to read', 'read'],

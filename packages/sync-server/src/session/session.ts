@@ -310,6 +310,9 @@ export class Session implements Subscriber {
       case 'renew-token':
         return this.renew(message.token);
       case 'ping':
+        // To its client, a session that receives nothing more would look alive.
+        if (this.database?.serves(this) !== true)
+          throw new RockpoolError('database-unavailable', { problem: 'the database no longer serves the session' });
         return this.send(encodeMessage({ type: 'pong', serverNowMs: this.lastHeardMs }));
     }
   }

@@ -106,6 +106,27 @@ describe('a snapshot', () => {
     expect(new Set(etags).size).toBe(1);
   });
 
+  it('that waits for others is refused while the server stops', async () => {
+    await filled();
+    const path = tested.server.pathOf();
+    const snapshots = new Snapshots({
+      ...{ dataDir: temporaryFolder(), pathOf: () => path, requireIntact: () => Promise.resolve() },
+      rules: { minFileBytes: 1, maxTailChangesets: 2 },
+    });
+    const position = { logEpoch: '', watermark: 3, tombstoneHorizon: 0, schemaHash: TEST_SCHEMA.hash };
+    const build = (databaseId: string): Promise<unknown> =>
+      snapshots.get(databaseId, position, 'everything').catch((error: unknown) => error);
+    const builds = [build('a'), build('b')];
+    // The first one has begun.
+    await new Promise(setImmediate);
+    await snapshots.close();
+    expect(await Promise.all([...builds, build('c')])).toEqual([
+      expect.objectContaining({ watermark: 3 }),
+      expect.objectContaining({ code: 'database-unavailable' }),
+      expect.objectContaining({ code: 'database-unavailable' }),
+    ]);
+  });
+
   it('is answered with 202 while it is being built, if the client does not wait', async () => {
     await filled();
     const token = await tested.server.token();

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { RockpoolError } from '@rockpool/shared';
 import { holdLocks } from '../sqlite/beside-sqlite.ts';
 import { databaseFileName } from '../store/data-directory.ts';
 import { KeptThread } from '../store/kept-thread.ts';
@@ -65,6 +66,7 @@ export class Snapshots {
     new URL('./snapshot-worker.ts', import.meta.url),
   );
   private number = 0;
+  private isClosed = false;
 
   constructor({ dataDir, folder = 'snapshots', pathOf, requireIntact, rules }: SnapshotsOptions) {
     this.pathOf = pathOf;
@@ -82,7 +84,7 @@ export class Snapshots {
 
   /**
    * Null if none is offered. A snapshot has every row, so only a principal that may read every row is offered one;
-   * others receive their rows as a delivery.
+   * others receive their rows as a delivery. Throws `database-unavailable` while the server stops.
    */
   async get(databaseId: string, log: LogPosition, rows: ReadableRows): Promise<Snapshot | null> {
     if (rows !== 'everything' || !this.isOffered(databaseId)) return null;
@@ -105,8 +107,9 @@ export class Snapshots {
     );
   }
 
-  /** Waits for builds under way, then removes the files. */
+  /** Waits for the build that runs, then removes the files. The builds behind it fail. */
   async close(): Promise<void> {
+    this.isClosed = true;
     await Promise.allSettled(this.building.values());
     await this.thread.close();
     this.removeFiles();
@@ -135,6 +138,7 @@ export class Snapshots {
   private async build(databaseId: string, from: string, schemaHash: string): Promise<Snapshot> {
     const path = join(this.directory, `${databaseFileName(databaseId)}.${++this.number}.gz`);
     const built = this.last.then(async () => {
+      if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
       await this.requireIntact(databaseId);
       const release = holdLocks(from);
       return this.thread.run({ from, to: path }).finally(release);

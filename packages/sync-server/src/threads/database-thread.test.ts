@@ -120,6 +120,13 @@ it('a thread that ends while it closes a database has closed it', async () => {
   await ending.close();
 });
 
+it('a thread that ends before it runs, while the server closes, is reported to callers that wait for it', async () => {
+  const ending = startThread(new URL('data:text/javascript,process.exit()'));
+  const ready = ending.ready().catch((error: unknown) => error);
+  await ending.close();
+  expect(await ready).toMatchObject({ code: 'database-unavailable' });
+});
+
 /** Ends the sessions of the database on the owning thread, which ignores the messages of these sessions afterwards. */
 function takeOffline(): void {
   thread.tell({ kind: 'take-offline', databaseId: DATABASE, error: damagedError('page-checksum').toData() });

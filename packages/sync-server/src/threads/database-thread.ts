@@ -132,6 +132,7 @@ export class DatabaseThread {
       // The owner catches up before it lets a session join.
       catchUp: () => Promise.resolve(),
       join: (subscriber, hello, access) => this.join(databaseId, subscriber, hello, access),
+      serves: (subscriber) => this.numbers.has(subscriber),
       leave: (subscriber) => this.leave(subscriber),
       push: (subscriber, push, author, settled) => this.push(subscriber, push, author, settled),
       confirm: (subscriber, cursor, lastAckedSequence) =>
@@ -299,8 +300,6 @@ export class DatabaseThread {
     this.state = IDLE;
     this.reportedMs = null;
     this.failAll();
-    if (this.closing !== null) return this.closing.resolve();
-    this.events.log('thread-ended', { thread: this.options.index, exitCode: code, ...errorFields(problem) });
     this.started.reject(
       new RockpoolError(
         'database-unavailable',
@@ -308,6 +307,8 @@ export class DatabaseThread {
         { cause: problem },
       ),
     );
+    if (this.closing !== null) return this.closing.resolve();
+    this.events.log('thread-ended', { thread: this.options.index, exitCode: code, ...errorFields(problem) });
     this.events.onRestart();
     const livedMs = performance.now() - this.startedMs;
     if (livedMs >= RESTART_DELAY_MS) return this.start();
