@@ -267,6 +267,14 @@ describe('a branch', () => {
     expect(await client.listBranches()).toEqual([]);
   });
 
+  it('is removed before its database, so that the next database of the same name has no branch', async () => {
+    await begin();
+    await expect(client.leave({ discardUnsent: true })).rejects.toMatchObject({ code: 'storage-busy' });
+    client = await device.createClient({ name: 'budget', schema });
+    clients.push(client);
+    expect(await entries(client)).toHaveLength(2);
+  });
+
   it('syncs nothing before it is merged', async () => {
     const server = createSyncServer({
       dataDir: temporaryFolder(),
@@ -525,6 +533,38 @@ describe('a write in the tab that merges', () => {
 });
 
 describe('the branch API', () => {
+  it('rejects a merge and a discard of a branch that was closed, which stays', async () => {
+    const branch = await begin();
+    await branch.close();
+    for (const call of [branch.merge(), branch.discard(), branch.preview(), branch.query('SELECT 1')])
+      await expect(call).rejects.toMatchObject({ code: 'client-closed' });
+    clients.push(await client.openBranch('what if'));
+  });
+
+  it('leaves nothing open if the origin is closed while a branch is opened', async () => {
+    await (await begin()).close();
+    const tab = await device.createClient({ name: 'budget', schema });
+    const opening = tab.openBranch('what if').catch((error: unknown) => error);
+    await tab.close();
+    expect(await opening).toMatchObject({ code: 'client-closed' });
+    // Deletes the branch too, which no tab may have open.
+    await client.leave({ discardUnsent: true });
+  });
+
+  it('lets an app close a branch just when another tab discards it', async () => {
+    const branch = await begin();
+    const tab = await device.createClient({ name: 'budget', schema });
+    const other = await tab.openBranch('what if');
+    clients.push(tab, other);
+    const closed = Promise.withResolvers<void>();
+    other.live('SELECT 1').subscribe(({ error }) => {
+      if (error?.code === 'client-closed') closed.resolve(other.close());
+    });
+    await branch.discard();
+    await closed.promise;
+    expect(await client.listBranches()).toEqual([]);
+  });
+
   it('rejects a branch of a branch', async () => {
     const branch = await begin();
     const error = { code: 'branch-of-branch', fields: { branch: 'what if' } };

@@ -130,6 +130,8 @@ export class ClientSession {
   }
 
   close(): Promise<void> {
+    // Open documents may still write.
+    if (this.closing === null) for (const onEnd of this.onClose) onEnd();
     return (this.closing ??= this.end());
   }
 
@@ -222,7 +224,7 @@ export class ClientSession {
   }
 
   private async end(): Promise<void> {
-    for (const onEnd of this.onClose) onEnd();
+    await Promise.resolve(); // Listeners of live queries may call `close`.
     this.live.end(new RockpoolError('client-closed'));
     this.presence.end();
     let deadline: ReturnType<typeof setTimeout> | undefined;

@@ -96,7 +96,13 @@ async function openOn(connection: WorkerConnection, file: string, parts: Branche
     },
   );
   const { schema, onError: onProblem = reportUncaught } = options;
-  return startBranch({ origin, client, file, gate, environment, schema, loadDocuments, onProblem });
+  try {
+    return await startBranch({ origin, client, file, gate, environment, schema, loadDocuments, onProblem });
+  } catch (thrown) {
+    // An open client would replace the worker, and keep the branch from being deleted.
+    await client.close().catch(() => undefined);
+    throw thrown;
+  }
 }
 
 /**

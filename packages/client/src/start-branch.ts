@@ -35,6 +35,7 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
   const name = branchName(file);
   const start = await readStart(client);
   if (start === null) return removeInterrupted(parts);
+  const hasMerged = await isMerged((statement) => origin.query(statement), start);
   const ending = new BranchEnding({
     branch: name,
     start,
@@ -42,7 +43,7 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
     deleteFile: () => environment.deleteDatabase(file),
     onProblem,
   });
-  if (await isMerged((statement) => origin.query(statement), start)) {
+  if (hasMerged) {
     await ending.end('merge');
     throw new RockpoolError('branch-ended', { branch: name, by: 'merge' });
   }

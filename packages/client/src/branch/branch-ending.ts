@@ -26,6 +26,7 @@ export class BranchEnding {
   private readonly parts: BranchEndingParts;
   private readonly channel: BroadcastChannel;
   private onClosed: () => void = () => undefined;
+  private isClosed = false;
 
   constructor(parts: BranchEndingParts) {
     this.parts = parts;
@@ -39,9 +40,11 @@ export class BranchEnding {
 
   requireOpen(): void {
     if (this.ended !== null) throw new RockpoolError('branch-ended', { branch: this.parts.branch, by: this.ended });
+    if (this.isClosed) throw new RockpoolError('client-closed');
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     this.channel.close();
     await this.parts.client.close();
   }
@@ -53,7 +56,7 @@ export class BranchEnding {
   async end(by: EndOfBranch): Promise<void> {
     const { client, deleteFile } = this.parts;
     this.ended = by;
-    this.channel.postMessage(by);
+    this.post(by);
     try {
       await client.close();
       for (const deadlineMs = Date.now() + CLOSED_WITHIN_MS; ;) {
@@ -78,8 +81,13 @@ export class BranchEnding {
     } catch (thrown) {
       this.parts.onProblem(toRockpoolError(thrown));
     }
-    this.channel.postMessage(CLOSED);
+    this.post(CLOSED);
     this.channel.close();
+  }
+
+  /** The app may close the branch at any time. */
+  private post(message: EndOfBranch | typeof CLOSED): void {
+    if (!this.isClosed) this.channel.postMessage(message);
   }
 
   /**

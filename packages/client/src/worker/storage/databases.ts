@@ -26,9 +26,12 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnviron
     listDatabases: () => withStorageFailures(async () => (await Promise.all((await places()).map(listPlace))).flat()),
     deleteDatabase: (name) =>
       withStorageFailures(async () => {
-        for (const { medium } of await places())
+        for (const { medium } of await places()) {
+          // First: without their database, the next one of the same name would find them.
           for (const stored of await listNamesInUse(medium))
-            if (stored === name || isBranchOf(stored, name)) await deleteStorage(stored, medium);
+            if (isBranchOf(stored, name)) await deleteStorage(stored, medium);
+          await deleteStorage(name, medium);
+        }
       }),
     quarantineDatabase: (name) =>
       withStorageFailures(async () => {
