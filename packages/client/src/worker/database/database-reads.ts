@@ -49,7 +49,7 @@ export interface ReadParts {
   readonly changelog: Changelog;
   readonly outbox: Outbox;
   readonly rejected: RejectedTable;
-  /** Throws `client-closed` once the database is closed. */
+  /** Throws ReadInterrupted once the database is closed. */
   requireOpen(): void;
 }
 

@@ -32,6 +32,6 @@ export interface LocalDatabase {
    * `sql-read-only` on a reader.
    */
   begin(options: { readonly atomic: boolean; readonly withoutTriggers?: boolean }): OpenTransaction;
-  /** Later calls throw `client-closed`. */
+  /** Later calls throw ReadInterrupted, so that they are repeated at the next leader. */
   close(): void;
 }

@@ -7,6 +7,7 @@ import { testColumn, testTable } from '../../../testing/worker/table-schema.ts';
 import { writeStates } from '../changelog/write-states.ts';
 import { RequestLog } from '../write/request-log.ts';
 import { STORAGE_FORMAT } from '../file/internal-tables.ts';
+import { ReadInterrupted } from '../leader/opened-database.ts';
 import type { OpenDatabase } from './open-database.ts';
 import {
   account,
@@ -409,12 +410,12 @@ describe('a query', () => {
     expect(tablesOf(database, 'SELECT 1')).toEqual([]);
   });
 
-  it('is rejected once the database is closed', () => {
+  it('is interrupted once the database is closed', () => {
     const closed = openInMemory();
     closed.close();
     closed.close();
-    expect(failure(() => closed.query('SELECT 1', [])).code).toBe('client-closed');
-    expect(failure(() => closed.write(insert)).code).toBe('client-closed');
+    expect(() => closed.query('SELECT 1', [])).toThrow(ReadInterrupted);
+    expect(() => closed.write(insert)).toThrow(ReadInterrupted);
   });
 });
 

@@ -22,6 +22,7 @@ import { Outbox } from '../changelog/outbox.ts';
 import { RejectedTable } from '../changelog/rejected-table.ts';
 import { documentTables } from '../documents/document-columns.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
+import { ReadInterrupted } from '../leader/opened-database.ts';
 import { SearchIndexes } from '../search/search-indexes.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
@@ -219,7 +220,7 @@ function assemble(
   let closed = false;
 
   const requireOpen = (): void => {
-    if (closed) throw new RockpoolError('client-closed');
+    if (closed) throw new ReadInterrupted();
   };
   const requireWriter = (): WriteTransaction => {
     requireOpen();

@@ -6,6 +6,7 @@ import { testRuntime, testSchema } from '../../../testing/worker/test-database.t
 import { loadPackCode } from '../changelog/load-pack-code.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
+import { ReadInterrupted } from '../leader/opened-database.ts';
 import { createLocalOpener, type OpenLocal } from './open-local.ts';
 
 vi.mock('../changelog/load-pack-code.ts', async (importOriginal) => {
@@ -251,6 +252,23 @@ it('the connection for reads beside a transaction is opened again after it could
   const reads = await readsBeside?.();
   expect((await reads?.query({ sql: 'SELECT id FROM account', params: [] }))?.rowCount).toBe(130);
   await close({ handsOver: false });
+});
+
+it('a read for which a connection is opened while the database closes is interrupted, and does not fail', async () => {
+  const { readsBeside, close } = await opener(new SimulatedDisk(), [])('writer', () => undefined);
+  const opening = readsBeside?.();
+  await close({ handsOver: true });
+  const reads = await opening;
+  const statement = { sql: 'SELECT 1', params: [] };
+  for (const read of [
+    reads?.query(statement),
+    reads?.queryAll([statement]),
+    reads?.dependencies(statement),
+    reads?.rowSyncState('account', ['a']),
+    reads?.writeStates(['a']),
+    reads?.listRejected(),
+  ])
+    await expect(read).rejects.toBeInstanceOf(ReadInterrupted);
 });
 
 it('a database can be opened again by the same worker after a part of the code could not be loaded', async () => {
