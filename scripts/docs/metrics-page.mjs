@@ -5,7 +5,10 @@ import { EVENTS_BY_CODE, LOG_EVENTS } from './log-events.mjs';
 
 const SOURCES = join(root, 'packages/sync-server/src');
 
-/** docs/operations/metrics-and-log.md: every metric, and every event of the log. Throws unless every event is listed once. */
+/**
+ * docs/operations/metrics-and-log.md: every metric, and every event of the log. Throws unless every event is listed
+ * once.
+ */
 export function metricsPage() {
   const sources = globSync('**/*.ts', { cwd: SOURCES, exclude: (name) => /\.(test|contract)\.ts$/.test(name) })
     .sort()

@@ -11,7 +11,9 @@ import { root } from '../children.mjs';
 import { sourceFiles } from './test-files.mjs';
 
 const SERVER = 'packages/sync-server';
-/** Scripts of the server that are started by their address, such as `database-worker.ts`, and the code of its command. */
+/**
+ * Scripts of the server that are started by their address, such as `database-worker.ts`, and the code of its command.
+ */
 const ENTRY = new RegExp(`^${SERVER}/(src/.*-(worker|process)\\.ts|src/cli\\.ts|bin/rockpool-server\\.mjs)$`);
 const SOURCE = new RegExp(`/${SERVER}/(src|testing)/.*\\.ts$`);
 const ADDRESS =

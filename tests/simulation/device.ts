@@ -23,8 +23,8 @@ const SECTOR_BYTES = 512;
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * Errors that may end a connection even though a retry does not fix them: swapped frames, copied files, and a quota that
- * is reached for a while.
+ * Errors that may end a connection even though a retry does not fix them: swapped frames, copied files, and a quota
+ * that is reached for a while.
  */
 const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'frame-unexpected',

@@ -194,8 +194,8 @@ export class ServerProcess {
   }
 
   /**
-   * Stops like `SyncServer.close` while the program that runs the server keeps running. `lateMs`: how long a client that does
-   * not answer the closing handshake, or the job of an operator, delays the end.
+   * Stops like `SyncServer.close` while the program that runs the server keeps running. `lateMs`: how long a client
+   * that does not answer the closing handshake, or the job of an operator, delays the end.
    */
   async stop(lateMs: number): Promise<void> {
     const { cache, store, bus, sockets } = this;

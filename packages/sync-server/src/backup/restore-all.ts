@@ -216,7 +216,9 @@ function installDatabase(path: string, dataDir: string, databaseId: string): voi
   noteCopies(databasePath(dataDir, databaseId));
 }
 
-/** Keeps the old members beside the new ones, because they may have what the copy lacks. Returns their path, or null. */
+/**
+ * Keeps the old members beside the new ones, because they may have what the copy lacks. Returns their path, or null.
+ */
 function installMembers(path: string, dataDir: string): string | null {
   const sql = new SqliteFile(path, { hasChecksums: false });
   try {

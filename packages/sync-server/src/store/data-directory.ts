@@ -140,7 +140,9 @@ export function renameReplacedFiles(path: string): string | null {
   return kept;
 }
 
-/** The paths of the old files of a database that were kept when it was replaced. They stay if the database is deleted. */
+/**
+ * The paths of the old files of a database that were kept when it was replaced. They stay if the database is deleted.
+ */
 export function replacedFiles(path: string): string[] {
   const start = `${basename(path)}.replaced-`;
   return readdirSync(dirname(path))
