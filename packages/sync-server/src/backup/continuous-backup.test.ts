@@ -8,6 +8,7 @@ import {
   rmdirSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -28,6 +29,7 @@ import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { databasePath, forgetCopies, membersPath } from '../store/data-directory.ts';
 import { beginFileChange, finishFileChange } from '../store/file-change.ts';
+import { markDamaged } from '../store/file-damage.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
 import { ContinuousBackup, isCopied } from './continuous-backup.ts';
 import { CopyRecord, deletionMs, readCopyFacts, recordPath, type CopyFacts } from './copy-record.ts';
@@ -466,6 +468,27 @@ describe('a restore', () => {
     await (
       await (await start('restored')).open(undefined, { databaseId: 'b' })
     ).commit([insert('accounts', 'again', { name: 'x' })]);
+  });
+
+  it('leaves a database whose copies are damaged in use if it has a file, and says so unless that file is damaged', async () => {
+    const server = await start();
+    for (const databaseId of ['a', 'b'])
+      await (await server.open(undefined, { databaseId })).commit([insert('accounts', databaseId, { name: 'x' })]);
+    await copied(server);
+    await server.stop();
+    for (const databaseId of ['a', 'b']) for (const path of stored(`databases/db-${databaseId}`)) truncateSync(path, 1);
+    markDamaged(pathIn('data', 'b'), 'sqlite-corrupt');
+    await expect(restore('data', '--replace')).rejects.toMatchObject({
+      code: 'backup-damaged',
+      fields: {
+        problems: expect.stringMatching(
+          /^a: .*; until then it stays in use as it is now\nb: .*, with an earlier time$/,
+        ),
+      },
+    });
+    const again = await start('data', { backup: undefined as never });
+    expect(await (await again.ask('GET', '/ready')).json()).toMatchObject({ damagedDatabases: 1 });
+    await (await again.open(undefined, { databaseId: 'a' })).commit([insert('accounts', 'later', { name: 'y' })]);
   });
 
   it('keeps the members that it replaces, and names databases that did not exist at the time', async () => {

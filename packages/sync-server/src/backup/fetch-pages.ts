@@ -118,6 +118,8 @@ function restorableBefore({ sets }: RestorePlan, key: unknown): number | null {
   const index = sets.findIndex(({ keys }) => keys.some((one) => one === key));
   const [previous, found] = [sets[index - 1], sets[index]];
   if (previous === undefined || found === undefined) return null;
+  // The copies that a merged object summarises are stored beside it too.
+  if (found.level === 2 || found.level === 3) return found.timeMs - 1;
   if (found.level !== 1) return previous.timeMs;
   // A restore to the end of the set before a bundle reads the bundle too: its first copies may be from that moment.
   return previous.level === 'base' ? null : previous.timeMs - 1;

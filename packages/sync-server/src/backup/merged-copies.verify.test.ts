@@ -1,3 +1,4 @@
+import type { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { CopiedHistory } from '../../testing/copied-history.ts';
@@ -6,7 +7,7 @@ import { planRestore } from './restore-plan.ts';
 
 const COPIES = 1_060;
 
-it('a restore of many copies reads few objects', async () => {
+it('a restore of many copies reads few objects, and needs a merged one only for the moments since its last copy', async () => {
   const history = await CopiedHistory.open(temporaryFolder());
   // There is enough other data that the copies do not outweigh the base.
   history.commit('CREATE TABLE ballast (content BLOB)');
@@ -20,5 +21,13 @@ it('a restore of many copies reads few objects', async () => {
   expect(plan?.sets.map(({ level }) => level)).toEqual(['base', 2, 1, 0, 0, 0, 0]);
   for (const i of [700, 1_023, 1_024, 1_025, COPIES])
     expect(await history.restored(history.states[i]?.atMs ?? 0)).toBe(history.states[i]?.rows);
+  const merged = plan?.sets[1];
+  history.destination.objects.set(merged?.keys[0] ?? '', new Uint8Array(1));
+  const error = await history.restored(Infinity).catch((thrown: unknown) => thrown as RockpoolError);
+  expect(error).toMatchObject({
+    code: 'backup-damaged',
+    fields: { restorableUntil: new Date((merged?.timeMs ?? 0) - 1).toISOString() },
+  });
+  expect(await history.restored((merged?.timeMs ?? 0) - 1)).toBe(history.states[1_023]?.rows);
   history.close();
 });

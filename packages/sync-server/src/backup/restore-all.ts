@@ -15,6 +15,7 @@ import {
   renameReplacedFiles,
 } from '../store/data-directory.ts';
 import { beginFileChange, finishFileChange, incomingPath } from '../store/file-change.ts';
+import { damageBeforeOpening } from '../store/file-damage.ts';
 import {
   endRestore,
   readRestore,
@@ -57,8 +58,8 @@ export interface Restored {
  * is installed. Throws `backup-damaged` or `backup-unavailable`, and `config-invalid` before anything is written, also
  * if the destination has no copy from that moment.
  *
- * If all databases are restored, a database whose copy is damaged does not stop the others: it counts as missing, so
- * that a server keeps it offline.
+ * If all databases are restored, a database whose copy is damaged does not stop the others. It counts as missing, so
+ * that a server keeps it offline; one that has a file in the directory stays in use.
  */
 export async function restoreAll(options: RestoreOptions): Promise<Restored> {
   const { destination, dataDir, databaseId, print } = options;
@@ -80,8 +81,10 @@ export async function restoreAll(options: RestoreOptions): Promise<Restored> {
     } catch (error) {
       const problem = databaseId === null ? problemOfOne(source, error) : null;
       if (problem === null) throw error;
-      problems.set(source, problem);
-      keepOffline(source, dataDir);
+      problems.set(
+        source,
+        keepOffline(source, dataDir) ? problem : `${problem}; until then it stays in use as it is now`,
+      );
       continue;
     }
     done = [...done, source];
@@ -111,12 +114,16 @@ function problemOfOne(source: string, error: unknown): string | null {
   return `${databaseId}: ${where}${String(problem)}; restore it by --database ${databaseId} --replace --at ${moment}${note}`;
 }
 
-/** A checksum file without a database marks a database as missing. A database that is not replaced stays in use. */
-function keepOffline(source: string, dataDir: string): void {
+/**
+ * A checksum file without a database marks a database as missing. Returns false for a database that has a file, which
+ * stays in use, unless it is marked as damaged.
+ */
+function keepOffline(source: string, dataDir: string): boolean {
   const path = join(databasesDirectory(dataDir), `${source}.sqlite`);
-  if (existsSync(path) || existsSync(unloadedPath(path))) return;
+  if (existsSync(path) || existsSync(unloadedPath(path))) return damageBeforeOpening(path) !== null;
   PageSums.open(path, MISSING_PAGE_BYTES).close();
   noteCopies(path);
+  return true;
 }
 
 /** SQLite's default. The file that is installed later has checksums of its own. */
