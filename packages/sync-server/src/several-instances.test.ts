@@ -244,6 +244,24 @@ describe('several instances on one PostgreSQL server', () => {
     left.abort();
   });
 
+  it('insert a row of the host program once, and refuse other inserts of it that began before its commit', async () => {
+    const [a, b] = [await start(), await start()];
+    const databases = [a, a, b, b].map(({ sync }) => sync.database(DATABASE));
+    for (const id of ['x', 'y', 'z']) {
+      const results = await Promise.allSettled(
+        databases.map((database, i) => database.transaction((tx) => tx.insert('entries', { id, amount: i }))),
+      );
+      const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as unknown);
+      expect(refused).toHaveLength(3);
+      for (const reason of refused)
+        expect(reason).toMatchObject({ code: 'constraint-primary-key', fields: { table: 'entries' } });
+      const stored = await b.sync.database(DATABASE).changesAfter(null);
+      expect(stored?.rows.find(({ key }) => key['id'] === id)).toMatchObject({
+        values: { amount: BigInt(results.findIndex(({ status }) => status === 'fulfilled')) },
+      });
+    }
+  });
+
   it('serve old and new clients side by side while an additive schema is rolled out, and rolled back', async () => {
     const old = await start();
     const ann = await old.open();

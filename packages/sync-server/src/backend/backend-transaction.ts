@@ -14,6 +14,7 @@ import type { StoredTable } from '../sqlite/stored-table.ts';
 import { toCell, type BackendRow, type BackendValue } from './column-value.ts';
 import { toDocumentCell } from './document-value.ts';
 import { InsertDefaults } from './insert-defaults.ts';
+import { isStored, rowExists, type BackendChangeset } from '../database/backend-writes.ts';
 import { ownSite } from '../database/own-site.ts';
 
 /**
@@ -47,14 +48,14 @@ interface Change {
 }
 
 /**
- * Runs `body` and returns its writes as a changeset body, or null for no writes. Throws `schema-unknown-table`,
+ * Runs `body` and returns its writes as a changeset, or null for no writes. Throws `schema-unknown-table`,
  * `schema-unknown-column`, `value-invalid`, `changeset-invalid`, `constraint-primary-key`, `row-missing`,
  * `transaction-ended` for an asynchronous body, and errors of `body`.
  */
 export function collectChangeset(
   file: DatabaseFile,
   body: (transaction: BackendTransaction) => void,
-): Uint8Array | null {
+): BackendChangeset | null {
   const changes = new Map<string, Change>();
   const defaults = new InsertDefaults();
   let isEnded = false;
@@ -78,8 +79,7 @@ export function collectChangeset(
       const key = keyOf(table, row, omitted);
       const values = cellsOf(file, table, row, new Map(), omitted);
       // The merge would take an insert that follows the stored row as a replacement of all of its columns.
-      if (file.sql.get(table.selectSql, ...key) !== undefined)
-        throw new RockpoolError('constraint-primary-key', { table: name });
+      if (isStored(file, { table, key })) throw rowExists({ table, key });
       // An insert has every column, like a client's insert.
       add({ table, kind: 'insert', key, values: new Map(table.values.map(({ id }) => [id, values.get(id) ?? null])) });
     },
@@ -110,9 +110,12 @@ export function collectChangeset(
     returned.catch(() => undefined);
     throw new RockpoolError('transaction-ended', { problem: 'the body on the server must not be asynchronous' });
   }
-  return changes.size === 0
-    ? null
-    : encodeChangesetBody({ atomic: true, groups: [...changes.values()].map(toGroup), cellBases: [] });
+  if (changes.size === 0) return null;
+  const all = [...changes.values()];
+  return {
+    body: encodeChangesetBody({ atomic: true, groups: all.map(toGroup), cellBases: [] }),
+    inserted: all.filter(({ kind }) => kind === 'insert'),
+  };
 }
 
 function tableOf(file: DatabaseFile, name: string): StoredTable {

@@ -22,10 +22,10 @@ function open(): DatabaseFile {
 
 /** The rows of a transaction that inserts `rows`: the parts of the key, then the other columns. */
 function inserted(file: DatabaseFile, ...rows: BackendRow[]): CellValue[][] {
-  const body = collectChangeset(file, (tx) => {
+  const changeset = collectChangeset(file, (tx) => {
     for (const row of rows) tx.insert('items', row);
   });
-  return decodeChangesetBody(body as Uint8Array).groups.map(({ keys, values }) =>
+  return decodeChangesetBody(changeset?.body ?? new Uint8Array()).groups.map(({ keys, values }) =>
     [...keys, ...values].map(([value]) => value as CellValue),
   );
 }

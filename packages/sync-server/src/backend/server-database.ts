@@ -1,3 +1,4 @@
+import type { BackendChangeset } from '../database/backend-writes.ts';
 import type { LiveDatabase } from '../database/live-database.ts';
 import { collectChangeset, type BackendTransaction } from './backend-transaction.ts';
 import { changesAfter, followChanges, type FeedChange, type FeedPosition } from './change-feed.ts';
@@ -42,14 +43,14 @@ export function toServerDatabase(
       await live.catchUp();
       live.settle();
       // `body` may have read a commit that is under way. Its result or error is returned once that commit is durable.
-      let changeset: Uint8Array | null;
+      let changeset: BackendChangeset | null;
       try {
         changeset = collectChangeset(live.file, body);
       } catch (error) {
         await live.catchUp();
         throw error;
       }
-      if (changeset !== null) return live.write(changeset, principal, now());
+      if (changeset !== null) return live.write(changeset.body, principal, now(), changeset.inserted);
       await live.catchUp();
       return null;
     },
