@@ -13,7 +13,7 @@ export const LOG_EVENTS = [
       'backup-generation':
         'A database is copied as a whole. With `"reason": "record-damaged"`, moments between the last copy and this one cannot be restored; the other reasons are routine.',
       'backup-skipped':
-        'A database without a complete copy cannot be opened, so it is not copied. Repair it by the line about it (`database-unservable`, `database-damaged`). With `retryInMs` the server tries again.',
+        'A database whose copy is incomplete or due to be renewed cannot be opened, so it is not copied. Repair it by the line about it (`database-unservable`, `database-damaged`). With `retryInMs` the server tries again.',
       'backup-expiry-delayed':
         'Old copies are deleted more slowly than usual, because the clock was far ahead or the server was stopped for more than a day. Check the clock.',
       'backup-maintenance-failed':
@@ -43,7 +43,8 @@ export const LOG_EVENTS = [
     'Bugs, of Rockpool or of your own functions',
     {
       'audit-differs': 'Rows on a device differed from the server’s. The device repairs them. Report it.',
-      'authenticate-error': 'Your `authenticate` threw something other than a `RockpoolError`; the token was refused.',
+      'authenticate-error':
+        'Your `authenticate` threw something other than a `RockpoolError`, or returned an invalid id; the token was refused.',
       'authorize-error': 'Your `authorize` threw; the operation was refused.',
       'log-failed': 'Your `log` threw; the line before this one is the one that it did not write.',
       'request-error': 'A request failed with `internal`. Report it with the line.',

@@ -17,10 +17,10 @@ export function exposeGauges(
   sockets: Sockets,
   databases: DatabaseHost | DatabaseThreads,
 ): void {
-  metrics.gauge('rockpool_sockets', 'WebSockets that are open.', () => sockets.count);
+  metrics.gauge('rockpool_sockets', 'Open sessions, over any transport.', () => sockets.count);
   metrics.gauge(
     'rockpool_sockets_unauthenticated',
-    'WebSockets that are open and have not sent a valid token.',
+    'Open sessions that have not sent a valid token.',
     () => sockets.waitingCount,
   );
   metrics.gauge('rockpool_databases_open', 'Files of databases that are open.', () => databases.openCount);

@@ -68,7 +68,10 @@ export class Gate {
       this.options.log('authenticate-error', { code: 'auth-token-invalid', problem });
       throw new RockpoolError('auth-token-invalid');
     }
-    return name === undefined ? principal : { ...principal, name: shortName(name) };
+    // A row of a database has null where a user has no name.
+    if (typeof name !== 'string') return principal;
+    const shown = shortName(name);
+    return shown === name ? principal : { ...principal, name: shown };
   }
 
   private refuse(error: unknown): false {

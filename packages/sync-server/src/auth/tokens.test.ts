@@ -230,6 +230,8 @@ describe('a host with its own authentication', () => {
     ['letmein', { role: 'owner' }],
     ['expired', { role: 'owner', expiresAtMs: Date.now() }],
     ['without role', {}],
+    // As a row of a database.
+    ['without name', { name: null as unknown as string }],
     ['without id', { id: '' }],
     ['with NUL', { id: 'a\0' }],
     ['with a lone surrogate', { id: '\ud83d' }],
@@ -254,6 +256,11 @@ describe('a host with its own authentication', () => {
 
   it('permits only to read if the principal has no role', async () => {
     const { welcome } = await (await own.server.connect()).open('without role', DATABASE);
+    expect(welcome.canWrite).toBe(false);
+  });
+
+  it('may return a principal whose name is null', async () => {
+    const { welcome } = await (await own.server.connect()).open('without name', DATABASE);
     expect(welcome.canWrite).toBe(false);
   });
 

@@ -22,7 +22,7 @@ export interface PageCopierOptions {
   readonly source: string;
   readonly destination: Destination;
   readonly now: () => number;
-  /** A generation of this age that still changes gets a new base. */
+  /** A generation of this age that has copies gets a new base. */
   readonly maxGenerationMs: number;
   readonly onGeneration: (generation: string, reason: GenerationReason) => void;
   readonly onStored: (bytes: number) => void;

@@ -396,10 +396,15 @@ describe('an administrator', () => {
     writeFileSync(join(data, 'schemas', 'abc.json'), '{');
     writeFileSync(join(data, 'members.sqlite'), 'not a database at all, but long enough to be looked at');
     const { code, stdout } = await runCommand(['doctor', '--data', data]);
+    rmSync(join(data, 'members.sqlite'));
+    mkdirSync(join(data, 'members.sqlite'));
+    expect((await runCommand(['doctor', '--data', data])).stdout).toMatch(
+      /^problem {2}members and schemas: .*members\.sqlite cannot be read: disk I\/O error/m,
+    );
     expect(code).toBe(1);
     for (const problem of [
       /^problem {2}data directory: a restore did not finish, and no server starts/m,
-      /^problem {2}members and schemas: .*members\.sqlite is damaged: put a copy from a backup in its place/m,
+      /^problem {2}members and schemas: .*members\.sqlite is damaged: stop the server, put a copy from a backup in its place/m,
       /^problem {2}members and schemas: schemas\/abc\.json cannot be read/m,
     ])
       expect(stdout).toMatch(problem);

@@ -4,6 +4,7 @@ import { damageProblems } from '../store/damage-problems.ts';
 import { databaseProblems } from '../store/check-database.ts';
 import { databaseIds, databasePath, membersPath } from '../store/data-directory.ts';
 import { isLocked } from '../store/directory-lock.ts';
+import { sqliteDamage } from '../store/file-damage.ts';
 import { rememberedSchemas } from '../store/known-schemas.ts';
 import { restoringFolder } from '../store/unfinished-restore.ts';
 import { readUnloadedMark } from '../store/unloaded-mark.ts';
@@ -65,12 +66,16 @@ function membersProblems(dataDir: string): string[] {
   try {
     sql = new SqliteFile(path, { readOnly: true });
     if (sql.get('PRAGMA integrity_check(1)')?.[0] === 'ok') return [];
-  } catch {
-    // Reported below.
+  } catch (error) {
+    // For example a folder that is read-only, where SQLite cannot read the file beside its log.
+    if (sqliteDamage(error) === null)
+      return [`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`];
   } finally {
     sql?.close();
   }
-  return [`${path} is damaged: put a copy from a backup in its place, and remove ${path}-wal and ${path}-shm`];
+  return [
+    `${path} is damaged: stop the server, put a copy from a backup in its place, and remove ${path}-wal and ${path}-shm`,
+  ];
 }
 
 function unreadableSchemas(dataDir: string): string[] {

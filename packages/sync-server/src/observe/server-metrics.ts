@@ -10,7 +10,7 @@ export class ServerMetrics {
   );
   readonly socketsRefused: Counter = new Counter(
     'rockpool_sockets_refused_total',
-    'WebSockets refused before the upgrade, by reason.',
+    'Connections refused before a session began, by reason.',
   );
   readonly socketsCut: Counter = new Counter(
     'rockpool_sockets_cut_total',

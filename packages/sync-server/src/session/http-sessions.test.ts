@@ -115,6 +115,13 @@ describe('requests of a session', () => {
     expect((await sessions.poll(id, 0, 2)).frames).toHaveLength(0);
     expect([socket?.unreadBytes(), drained]).toEqual([0, 1]);
     await expect(sessions.poll(id, 0, 3)).rejects.toMatchObject({ code: 'request-invalid' });
+    socket?.send(Uint8Array.of(9));
+    socket?.close(4000, 'internal');
+    for (let count = 0; count < 2; count++)
+      expect(await sessions.poll(id, 0, 2)).toEqual({
+        frames: Uint8Array.of(1, 9),
+        closed: { code: 4000, reason: 'internal' },
+      });
     expect((await tested.server.ask('GET', `/sessions/${await idOf()}?received=many`)).status).toBe(400);
   });
 

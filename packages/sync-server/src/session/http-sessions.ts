@@ -127,7 +127,7 @@ export class HttpSessions {
    * Returns the frames that the client lacks, or those that arrive within `waitMs`, or until the next poll. `received`
    * is the number of frames that the client has received. A browser or a proxy may repeat a GET whose response was
    * lost, without the client's knowledge, so frames are kept until the next poll counts them. Null from an older
-   * client, which has received every response. Deletes an ended session once the poll reports its end. Throws
+   * client, which has received every response. The end of a session can be polled again for a minute. Throws
    * `request-invalid` for a number of frames that were not sent.
    */
   async poll(id: string, waitMs: number, received: number | null = null): Promise<Polled> {
@@ -147,7 +147,6 @@ export class HttpSessions {
     const writer = new ByteWriter();
     for (const frame of polled.outgoing) writer.lengthPrefixed(frame);
     polled.sentCount = polled.outgoing.length;
-    if (polled.closed !== null) this.forget(id);
     return { frames: writer.finish(), closed: polled.closed };
   }
 

@@ -120,8 +120,9 @@ describe('a snapshot', () => {
     // The first one has begun.
     await new Promise(setImmediate);
     await snapshots.close();
-    expect(await Promise.all([...builds, build('c')])).toEqual([
+    expect(await Promise.all([...builds, build('a'), build('c')])).toEqual([
       expect.objectContaining({ watermark: 3 }),
+      expect.objectContaining({ code: 'database-unavailable' }),
       expect.objectContaining({ code: 'database-unavailable' }),
       expect.objectContaining({ code: 'database-unavailable' }),
     ]);

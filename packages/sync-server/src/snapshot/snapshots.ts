@@ -87,6 +87,7 @@ export class Snapshots {
    * others receive their rows as a delivery. Throws `database-unavailable` while the server stops.
    */
   async get(databaseId: string, log: LogPosition, rows: ReadableRows): Promise<Snapshot | null> {
+    if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
     if (rows !== 'everything' || !this.isOffered(databaseId)) return null;
     const path = this.pathOf(databaseId);
     const kept = this.kept.get(databaseId);
