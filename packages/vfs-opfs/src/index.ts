@@ -9,6 +9,7 @@ export type { StagedFile, StageOptions } from './files/stage-file.ts';
 export type { ImportSource } from './files/checked-chunks.ts';
 export { quarantineStorage } from './files/quarantine-storage.ts';
 export { assertRoomForVacuum } from './files/room.ts';
+export { isStorageName } from './storage-name.ts';
 export { StorageError } from './storage-error.ts';
 export type { StorageErrorCode, StorageErrorFields } from './storage-error.ts';
 export { memoryMedium } from './media/memory.ts';

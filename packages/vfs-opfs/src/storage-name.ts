@@ -4,11 +4,15 @@ const ALLOWED = /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/;
 const DATABASE_SUFFIX = '.sqlite';
 
 /**
- * Throws `storage-name-invalid`. Names become file names and lock names, so they consist of at most 200 letters,
- * digits, dots, dashes and underscores.
+ * Names become file names and lock names, so they consist of at most 200 letters, digits, dots, dashes and underscores.
  */
+export function isStorageName(name: string): boolean {
+  return ALLOWED.test(name);
+}
+
+/** Throws `storage-name-invalid`. */
 export function checkStorageName(name: string): void {
-  if (!ALLOWED.test(name))
+  if (!isStorageName(name))
     throw new StorageError('storage-name-invalid', { allowed: 'A-Z a-z 0-9 . _ -, at most 200' });
 }
 
@@ -21,7 +25,7 @@ export function storageFileNames(name: string): readonly [string, string, string
 export function storageNameOf(fileName: string): string | undefined {
   if (!fileName.endsWith(DATABASE_SUFFIX)) return undefined;
   const name = fileName.slice(0, -DATABASE_SUFFIX.length);
-  return ALLOWED.test(name) ? name : undefined;
+  return isStorageName(name) ? name : undefined;
 }
 
 /** Returns the storage that a file belongs to: a database, a log segment, or a staged import and its log. */

@@ -61,7 +61,11 @@ export function extentMedium(options: ExtentMediumOptions): StoreMedium {
     async sizes(name) {
       return (await catalog.exists(name)) ? { databaseBytes: await catalog.sizeBytes(name), logBytes: 0 } : undefined;
     },
-    remove: (name) => withWriterLock(name, 0, () => catalog.remove(name)),
+    remove: (name, before) =>
+      withWriterLock(name, 0, async () => {
+        await before?.();
+        await catalog.remove(name);
+      }),
     rename: (name, newName) =>
       withWriterLock(name, DEFAULT_TIMEOUT_MS, async () => {
         await storeWhole(catalog, newName, await loadWhole(catalog, name));

@@ -32,12 +32,17 @@ export async function storageSizes(name: string, medium: Medium): Promise<Storag
   return { databaseBytes: database, logBytes: (first ?? 0) + (second ?? 0), ...(stagedBytes && { stagedBytes }) };
 }
 
-/** Deletes a database and its log. Throws `storage-busy` while a writer has it open. Readers must be closed first. */
-export async function deleteStorage(name: string, medium: Medium): Promise<void> {
+/**
+ * Deletes a database and its log. Throws `storage-busy` while a writer has it open. Readers must be closed first.
+ *
+ * `before` runs first, while no writer can open the database. If it throws, the database stays.
+ */
+export async function deleteStorage(name: string, medium: Medium, before?: () => Promise<void>): Promise<void> {
   checkStorageName(name);
-  if ('openWriter' in medium) return medium.remove(name);
+  if ('openWriter' in medium) return medium.remove(name, before);
   const release = await holdWriterLock(medium.locks, name, 0);
   try {
+    await before?.();
     // The log is deleted first, because a database without its log is old but complete, while a log without its
     // database is useless.
     const [database, first, second] = storageFileNames(name);

@@ -90,7 +90,8 @@ export interface StoreMedium {
   list(): Promise<readonly string[]>;
   sizes(name: string): Promise<StorageSizes | undefined>;
   rename(name: string, newName: string): Promise<void>;
-  remove(name: string): Promise<void>;
+  /** Calls `before` while no writer can open the database. */
+  remove(name: string, before?: () => Promise<void>): Promise<void>;
   openExport(name: string): Promise<ByteSource>;
   /** Replaces the database with `content` in one step. */
   replace(name: string, content: AsyncIterable<Uint8Array>, options: ReplaceOptions): Promise<void>;

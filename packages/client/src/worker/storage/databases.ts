@@ -2,10 +2,12 @@ import { RockpoolError } from '@rockpool/shared';
 import {
   deleteStorage,
   exportFile,
+  isStorageName,
   listNamesInUse,
   listStorages,
   quarantineStorage,
   storageSizes,
+  type Medium,
   type SqliteModule as StorageModule,
 } from '@rockpool/vfs-opfs';
 import './access-handle-types.ts';
@@ -26,11 +28,15 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnviron
     listDatabases: () => withStorageFailures(async () => (await Promise.all((await places()).map(listPlace))).flat()),
     deleteDatabase: (name) =>
       withStorageFailures(async () => {
+        if (!isStorageName(name)) return; // No database has such a name.
         for (const { medium } of await places()) {
-          // First: without their database, the next one of the same name would find them.
-          for (const stored of await listNamesInUse(medium))
-            if (isBranchOf(stored, name)) await deleteStorage(stored, medium);
-          await deleteStorage(name, medium);
+          await deleteStorage(name, medium, async () => {
+            const names = await listNamesInUse(medium);
+            await deleteAll(
+              names.filter((stored) => isBranchOf(stored, name)),
+              medium,
+            );
+          });
         }
       }),
     quarantineDatabase: (name) =>
@@ -73,6 +79,14 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnviron
         });
       }),
   };
+}
+
+/**
+ * Deletes none if one is open. A database calls this for its branches before it is deleted: without it, the next one of
+ * the same name would find them.
+ */
+async function deleteAll([name, ...others]: readonly string[], medium: Medium): Promise<void> {
+  if (name !== undefined) await deleteStorage(name, medium, () => deleteAll(others, medium));
 }
 
 async function listPlace({ persistence, medium }: ChosenMedium): Promise<DatabaseInfo[]> {
