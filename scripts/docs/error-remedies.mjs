@@ -202,7 +202,7 @@ export const ERROR_GROUPS = [
       'database-unavailable': 'The operator reads the server’s log for the cause.',
       'epoch-changed': 'Nothing: the client reconnects and syncs with the restored log.',
       internal:
-        'Report a bug, with the fields of the error. If `storage` is `storage-failed`, the browser could not read or write a file, for a reason that Rockpool does not know: the client opens the files again, at most once a minute.',
+        'Report a bug, with the fields of the error. If `storage` is `storage-failed`, the browser could not read or write a file, for a reason that Rockpool does not know: after a failed read the client opens the files again; after a failed write, reload the tab if this continues.',
       'replica-diverged': 'Report a bug. The client has already replaced the rows with the server’s.',
       'schema-mismatch':
         'Give the server the newer schema, or update the app. `table`, `column` and `side` name the first difference.',

@@ -35,8 +35,9 @@ import { startSync } from './sync/start-sync.ts';
 import type { WorkerEnvironment } from './worker-environment.ts';
 
 /**
- * The age from which a worker is replaced after a failure of its files for an unknown reason. If the next worker meets
- * the same failure, no more than one a minute is replaced. `performance.now()` is the age of a worker.
+ * The age from which a worker is replaced after a read that failed for an unknown reason. If reads of the next worker
+ * fail too, no more than one a minute is replaced, except that the page replaces a worker that cannot open the files at
+ * its next check (TabWorker). `performance.now()` is the age of a worker.
  */
 const REPLACED_AFTER_MS = 60_000;
 

@@ -51,7 +51,7 @@ export interface LocalOptions {
   readonly onQuarantined?: (error: RockpoolError) => void;
   /**
    * Called after each statement that fails because the browser has taken the files away (`storage-lost`), so that
-   * nothing works until another worker opens them, or for an unknown reason (`storage-failed`).
+   * nothing works until another worker opens them, or because a read fails for an unknown reason (`storage-failed`).
    */
   readonly onLost?: (code: LostCode) => void;
 }

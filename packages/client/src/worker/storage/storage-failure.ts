@@ -21,7 +21,8 @@ export type LostCode = 'storage-lost' | 'storage-failed';
 /**
  * Returns the last failure of a storage if SQLite's primary result code is what the VFS returned for it. Otherwise it
  * is an older failure, and SQLite has found a different one by itself. `onLost` is called if opening the files again
- * may help: the browser has taken them away (`storage-lost`), or fails for an unknown reason (`storage-failed`).
+ * may help and takes nothing from the app: the browser has taken them away (`storage-lost`), or a read fails for an
+ * unknown reason (`storage-failed`). While only writes fail, the open files can be read, but opening them again writes.
  */
 export function failureBehind(
   storage: Pick<Storage, 'lastError'>,
@@ -30,8 +31,8 @@ export function failureBehind(
   return (primaryCode) => {
     const { lastError } = storage;
     if (lastError === undefined || resultCodeOf(lastError) !== primaryCode) return null;
-    const { code } = lastError;
-    if (code === 'storage-lost' || code === 'storage-failed') onLost?.(code);
+    const { code, fields } = lastError;
+    if (code === 'storage-lost' || (code === 'storage-failed' && fields['operation'] === 'read')) onLost?.(code);
     return storageFailure(lastError);
   };
 }
