@@ -12,7 +12,7 @@ import {
   text,
   type AnySQLiteColumn,
 } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const account = sqliteTable('account', { id: text().primaryKey(), name: text().notNull().unique() });
 const entry = sqliteTable('entry', {
@@ -549,6 +549,20 @@ describe('the branch API', () => {
     expect(await opening).toMatchObject({ code: 'client-closed' });
     // Deletes the branch too, which no tab may have open.
     await client.leave({ discardUnsent: true });
+  });
+
+  it('ends a branch that another tab merges while it is opened', async () => {
+    const branch = await begin();
+    const tab = await device.createClient({ name: 'budget', schema });
+    clients.push(tab);
+    const query = tab.query.bind(tab);
+    vi.spyOn(tab, 'query').mockImplementationOnce(async (...asked: Parameters<typeof query>) => {
+      const rows = await query(...asked);
+      await branch.merge();
+      return rows;
+    });
+    await expect(tab.openBranch('what if')).rejects.toMatchObject({ code: 'branch-ended', fields: { by: 'merge' } });
+    expect(await client.listBranches()).toEqual([]);
   });
 
   it('lets an app close a branch just when another tab discards it', async () => {

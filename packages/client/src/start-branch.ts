@@ -35,7 +35,6 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
   const name = branchName(file);
   const start = await readStart(client);
   if (start === null) return removeInterrupted(parts);
-  const hasMerged = await isMerged((statement) => origin.query(statement), start);
   const ending = new BranchEnding({
     branch: name,
     start,
@@ -43,10 +42,7 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
     deleteFile: () => environment.deleteDatabase(file),
     onProblem,
   });
-  if (hasMerged) {
-    await ending.end('merge');
-    throw new RockpoolError('branch-ended', { branch: name, by: 'merge' });
-  }
+  await requireUnmerged(ending, origin, start);
   const merging = new BranchMerging({ ...parts, branchName: name, start });
   let last: Promise<unknown> = Promise.resolve();
   /** Merges and discards run one at a time, as long as the branch is open. */
@@ -99,6 +95,18 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
   const inspect = liveQueryInspections.get(client);
   if (inspect !== undefined) liveQueryInspections.set(branch, inspect);
   return branch;
+}
+
+/** Runs after `ending` listens to other tabs, so that it misses no merge. */
+async function requireUnmerged(ending: BranchEnding, origin: Client, start: BranchStart): Promise<void> {
+  const hasMerged = await isMerged((statement) => origin.query(statement), start).catch(async (thrown: unknown) => {
+    await ending.close();
+    throw thrown;
+  });
+  ending.requireOpen(); // Another tab may have ended the branch meanwhile.
+  if (!hasMerged) return;
+  await ending.end('merge');
+  ending.requireOpen();
 }
 
 async function removeInterrupted({ client, file, environment, onProblem }: BranchParts): Promise<never> {
