@@ -1,8 +1,18 @@
-import type { SeededBug } from './seeded-bug.ts';
+import type { Edit, SeededBug } from './seeded-bug.ts';
 
 const client = (file: string): string => `packages/client/src/worker/${file}`;
 const server = (file: string): string => `packages/sync-server/src/${file}`;
 const shared = (file: string): string => `packages/shared/src/${file}`;
+
+/** Safeguards that end a session that its database no longer serves, whatever the cause. */
+const UNSERVED_SESSIONS_END: readonly Edit[] = [
+  {
+    file: server('session/session.ts'),
+    find: 'if (this.database?.serves(this) !== true)',
+    replace: 'if (this.database === null)',
+  },
+  { file: server('database/live-database.ts'), find: 'this.sessions.failAll(this.ended);', replace: '' },
+];
 
 /** Faults that a programmer could make, each in one line. The simulation must find every one. */
 export const SEEDED_BUGS: readonly SeededBug[] = [
@@ -461,6 +471,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     file: server('session/accept-sockets.ts'),
     find: "if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });",
     replace: '',
+    without: UNSERVED_SESSIONS_END,
     needs: 'an operator',
   },
   {
@@ -468,6 +479,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     file: server('database/live-database.ts'),
     find: 'this.sessions.failAll(error);',
     replace: '',
+    without: UNSERVED_SESSIONS_END,
     needs: 'an operator',
   },
   {
@@ -475,6 +487,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     file: server('database/live-database.ts'),
     find: 'this.reading === 0 &&',
     replace: '',
+    without: UNSERVED_SESSIONS_END,
     needs: 'an operator',
   },
   {
