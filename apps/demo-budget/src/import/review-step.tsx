@@ -1,5 +1,5 @@
 import { useClient } from '@rockpool/client/react';
-import { useMemo, useState, type ReactNode } from 'react';
+import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import type { AccountRow } from '../queries/accounts.ts';
 import {
@@ -60,6 +60,13 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
   const [progress, setProgress] = useState<ImportProgress | null>(null);
   const [done, setDone] = useState<Done | null>(null);
   const [addsCategories, setAddsCategories] = useState(true);
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const table = useMemo(() => correctTable(file.table, corrections), [corrections, file.table]);
   const known = useKnownEntries(
@@ -121,9 +128,11 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
         }
       },
       '',
-      (imported) => {
-        run(() => takeImportBack(client, imported), takenBackWords);
-        onFile(null);
+      async (imported) => {
+        const words = takenBackWords(await takeImportBack(client, imported));
+        // The user may have chosen another file.
+        if (isShown.current) onFile(null);
+        return words;
       },
     );
   };

@@ -1,7 +1,7 @@
 import { createClient } from '@rockpool/client';
 import type { ReactElement } from 'react';
 import { flushSync } from 'react-dom';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addCategory, renameCategory } from '../categories/actions.ts';
 import { schema } from '../schema.ts';
 import { inApp, type InApp } from '../../testing/in-app.tsx';
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 interface PageProps {
   readonly action: () => Promise<unknown>;
-  readonly takeBack?: (() => void) | undefined;
+  readonly takeBack?: (() => Promise<string>) | undefined;
 }
 
 function Page({ action, takeBack }: PageProps): ReactElement {
@@ -32,7 +32,7 @@ function Page({ action, takeBack }: PageProps): ReactElement {
   );
 }
 
-const show = (page: string, action: () => Promise<unknown>, takeBack?: () => void): void =>
+const show = (page: string, action: () => Promise<unknown>, takeBack?: () => Promise<string>): void =>
   app.show(page, <Page action={action} takeBack={takeBack} />);
 const save = (): void => app.container.querySelector('button')?.click();
 const textOf = (role: string): string => app.container.querySelector(`[role="${role}"]`)?.textContent ?? '';
@@ -72,27 +72,80 @@ it('an action of several transactions offers no undo, which would revert only th
   await expect.poll(() => textOf('status')).toBe('Saved.');
 });
 
-it('the shortcut undoes an action of several transactions as a whole, also after later actions', async () => {
+describe('the undo shortcut', () => {
   const pressUndo = (): boolean => dispatchEvent(new KeyboardEvent('keydown', { key: 'z', ctrlKey: true }));
-  const takeBack = vi.fn();
-  await addCategory(app.client, 'Rent', 'spending');
+  const names = async (): Promise<unknown[]> =>
+    (await app.client.query('SELECT name FROM categories ORDER BY name')).map(({ name }) => name);
   const both = async (): Promise<void> => {
     await addCategory(app.client, 'Food', 'spending');
     await addCategory(app.client, 'Fun', 'spending');
   };
-  show('accounts', both, takeBack);
-  save();
-  await expect.poll(() => textOf('status')).toBe('Saved.');
-  show('entries', () => addCategory(app.client, 'Gifts', 'spending'));
-  save();
-  await expect.poll(() => textOf('status')).toContain('Saved.');
-  pressUndo();
-  await expect.poll(() => textOf('status')).toContain('Undone.');
-  expect(takeBack).not.toHaveBeenCalled();
-  pressUndo();
-  expect(takeBack).toHaveBeenCalledTimes(1);
-  const names = await app.client.query('SELECT name FROM categories ORDER BY name');
-  expect(names.map(({ name }) => name)).toEqual(['Food', 'Fun', 'Rent']);
+  const takeBothBack = async (): Promise<string> => {
+    await app.client.execute("DELETE FROM categories WHERE name IN ('Food', 'Fun')");
+    return 'Both removed.';
+  };
+
+  it('undoes an action of several transactions as a whole, after later ones, and nothing before it', async () => {
+    await addCategory(app.client, 'Rent', 'spending');
+    show('accounts', both, takeBothBack);
+    save();
+    await expect.poll(() => textOf('status')).toBe('Saved.');
+    show('entries', () => addCategory(app.client, 'Gifts', 'spending'));
+    save();
+    await expect.poll(() => textOf('status')).toContain('Saved.');
+    pressUndo();
+    await expect.poll(() => textOf('status')).toContain('Undone.');
+    expect(await names()).toEqual(['Food', 'Fun', 'Rent']);
+    pressUndo();
+    await expect.poll(() => textOf('status')).toBe('Both removed.');
+    expect(await names()).toEqual(['Rent']);
+    pressUndo();
+    await expect.poll(() => textOf('status')).toBe('Earlier actions cannot be undone.');
+    expect(await names()).toEqual(['Rent']);
+    save();
+    await expect.poll(() => textOf('status')).toContain('Saved.');
+    pressUndo();
+    await expect.poll(() => textOf('status')).toContain('Undone.');
+    expect(await names()).toEqual(['Rent']);
+  });
+
+  it('undoes what an action wrote before it failed, and not the action before', async () => {
+    await addCategory(app.client, 'Rent', 'spending');
+    show('accounts', both, takeBothBack);
+    save();
+    await expect.poll(() => textOf('status')).toBe('Saved.');
+    show('entries', async () => {
+      await addCategory(app.client, 'Gifts', 'spending');
+      await addCategory(app.client, 'Travel', 'spending');
+      throw new Error('no');
+    });
+    const { queryCount } = app;
+    save();
+    await expect.poll(() => textOf('alert')).toContain('went wrong');
+    await expect.poll(() => app.queryCount).toBe(queryCount + 2);
+    pressUndo();
+    await expect.poll(names).toEqual(['Food', 'Fun', 'Gifts', 'Rent']);
+    await expect.poll(() => textOf('status')).toContain('Undone.');
+    pressUndo();
+    await expect.poll(names).toEqual(['Food', 'Fun', 'Rent']);
+  });
+
+  it('repeats the undo of an action of several transactions that failed', async () => {
+    await addCategory(app.client, 'Rent', 'spending');
+    let isFailing = true;
+    show('accounts', both, async () => {
+      if (isFailing) throw new Error('no');
+      return takeBothBack();
+    });
+    save();
+    await expect.poll(() => textOf('status')).toBe('Saved.');
+    pressUndo();
+    await expect.poll(() => textOf('alert')).toContain('went wrong');
+    isFailing = false;
+    pressUndo();
+    await expect.poll(() => textOf('status')).toBe('Both removed.');
+    expect(await names()).toEqual(['Rent']);
+  });
 });
 
 it('an action whose result another tab has changed is not undone, nor is the action before it', async () => {

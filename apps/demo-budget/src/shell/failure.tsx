@@ -3,9 +3,9 @@ import { useClient } from '@rockpool/client/react';
 import { createContext, useCallback, useContext, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
-import { lastChangeset, writtenBetween } from './last-changeset.ts';
+import { lastChangeset, writtenSince } from './last-changeset.ts';
 import { oneSave, type Save, type Words } from './one-save.ts';
-import { undoStepsOf } from './undo-steps.ts';
+import { takeBackStep, undoStepsOf, type TakeBack } from './undo-steps.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
 import type { LongWork, Progress } from '../entries/change-many.ts';
 import { WorkToast, type RunningWork } from './work-toast.tsx';
@@ -22,9 +22,9 @@ interface Actions {
    * finished action, may depend on its result, and appear with an "Undo" button; empty words show nothing. If the
    * action changed nothing, there is no button, and "Nothing changed." replaces fixed words. There is none either if it
    * was several transactions, such as an import: `takeBack`, which the undo shortcut calls with the result, undoes all
-   * of them. If a retry may succeed, one is offered.
+   * of them and resolves to the words to show. If a retry may succeed, one is offered.
    */
-  readonly run: <T>(action: () => Promise<T>, words?: Words<T>, takeBack?: (value: T) => void) => void;
+  readonly run: <T>(action: () => Promise<T>, words?: Words<T>, takeBack?: (value: T) => Promise<string>) => void;
   /**
    * Like `run`, for a form: `leave` closes it once its values are stored. On failure, the form stays with everything
    * that was typed, and its own button retries. Ignores further clicks while saving.
@@ -82,6 +82,9 @@ function mayWorkLater(error: unknown): boolean {
   return error instanceof RockpoolError && (error.recovery === 'retry' || error.recovery === 'free-space');
 }
 
+/** Undo steps of an action: one per transaction, none for taking an action back, or one that takes it back as a whole. */
+type StepsOf<T> = 'transactions' | 'none' | ((value: T) => TakeBack);
+
 /** `written`: the number of transactions. Undo would revert the last one alone. */
 function doneWith<T>(words: Words<T>, value: T, written: number): Done | null {
   if (words === '') return null;
@@ -113,39 +116,54 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
       action: () => Promise<T>,
       words: Words<T>,
       again: (() => void) | null,
-      takeBack?: (value: T) => void,
+      stepsOf: StepsOf<T> = 'transactions',
     ): Promise<boolean> => {
       if (!mayWrite) {
         setFailure({ sentence: lookingOnlySentence, again: null });
         return false;
       }
       const begunOn = current.current;
+      const pushTransactions = (count: number): void => void steps.push(...Array.from({ length: count }, () => null));
+      let before: number | null | undefined;
       try {
-        const before = await lastChangeset(client);
+        before = await lastChangeset(client);
         const value = await action();
         // The action is done: a failed read must not report it as failed.
-        const written = await lastChangeset(client).then(
-          (after) => writtenBetween(before, after),
-          () => 1,
-        );
-        if (written > 0) steps.push(takeBack === undefined ? null : () => takeBack(value));
+        const written = await writtenSince(client, before, 1);
+        if (stepsOf === 'transactions') pushTransactions(written);
+        else if (stepsOf !== 'none' && written > 0) steps.push(stepsOf(value));
         // The user may have left the page. A failure, however, is shown on any page.
         if (current.current === begunOn) {
           setFailure(null);
-          setDone(doneWith(words, value, written));
+          const last = doneWith(words, value, written);
+          setDone(last !== null && stepsOf === 'none' ? { ...last, offer: null } : last);
         }
         return true;
       } catch (error) {
         if (error === stopped) setDone({ sentence: 'Stopped. Nothing was changed.', offer: null });
         else setFailure({ sentence: errorSentence(error), again: mayWorkLater(error) ? again : null });
+        // The transactions before the failure are steps of `client.undo`. The failure does not wait for their number.
+        if (before !== undefined && stepsOf !== 'none') void writtenSince(client, before, 0).then(pushTransactions);
         return false;
       }
     },
     [client, mayWrite, steps],
   );
   const run = useCallback<Actions['run']>(
-    (action, words = '', takeBack) => {
-      const attempt = (): void => void write(action, words, attempt, takeBack);
+    <T,>(action: () => Promise<T>, words: Words<T> = '', takeBack?: (value: T) => Promise<string>) => {
+      const stepsOf =
+        takeBack === undefined
+          ? 'transactions'
+          : (value: T) =>
+              takeBackStep((again) =>
+                write(
+                  () => takeBack(value),
+                  (sentence) => sentence,
+                  again,
+                  'none',
+                ),
+              );
+      const attempt = (): void => void write(action, words, attempt, stepsOf);
       attempt();
     },
     [write],

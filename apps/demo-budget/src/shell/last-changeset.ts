@@ -13,10 +13,19 @@ export async function lastChangeset(client: Pick<Client, 'query'>): Promise<numb
 }
 
 /**
- * The number of changesets that this device has written between two results of `lastChangeset`; 0 if they are equal. 1
- * if either is null, because the number is then unknown.
+ * The number of changesets that this device has written since `before`, a result of `lastChangeset`. 1 if this device
+ * had written none, because the number is then unknown. `otherwise` if the number cannot be read.
  */
-export function writtenBetween(before: number | null, after: number | null): number {
-  if (after === before) return 0;
-  return before === null || after === null ? 1 : after - before;
+export async function writtenSince(
+  client: Pick<Client, 'query'>,
+  before: number | null,
+  otherwise: number,
+): Promise<number> {
+  try {
+    const after = await lastChangeset(client);
+    if (after === before) return 0;
+    return before === null || after === null ? 1 : after - before;
+  } catch {
+    return otherwise;
+  }
 }

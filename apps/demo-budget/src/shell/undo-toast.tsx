@@ -30,8 +30,9 @@ export function UndoToast({ done, steps, onDone, onFailure }: UndoToastProps): R
   const [going, setGoing] = useState<'undo' | 'redo' | null>(null);
   const go = useCallback(
     (way: 'undo' | 'redo') => {
-      const takeBack = way === 'undo' ? (steps.pop() ?? null) : null;
-      if (takeBack !== null) return takeBack();
+      const last = way === 'undo' ? (steps.at(-1) ?? null) : null;
+      if (last !== null) return last.isTakenBack ? onDone(undoneUpTo) : last.takeBack();
+      if (way === 'undo') steps.pop();
       setGoing(way);
       client[way]()
         .then(
@@ -76,6 +77,9 @@ export function UndoToast({ done, steps, onDone, onFailure }: UndoToastProps): R
     </div>
   );
 }
+
+/** The last step is an action of several transactions that is undone. */
+const undoneUpTo: Done = { sentence: 'Earlier actions cannot be undone.', offer: null };
 
 function undone(went: boolean): Done {
   return went ? { sentence: 'Undone.', offer: 'redo' } : { sentence: 'There is nothing to undo.', offer: null };
