@@ -97,12 +97,17 @@ function hasMoreThan(stored: Schema, schema: Schema): boolean {
  * as the older one.
  */
 function wasInstalled(meta: Meta, schema: Schema): boolean {
-  return schema.hash !== meta.schemaHash && !isUnknownTo(meta, schema);
+  return schema.hash !== meta.schemaHash && !isNewerThanFile(meta, schema);
 }
 
-/** Whether the file has never had this schema, so that it is that of a newer bundle. */
-export function isUnknownTo(meta: Meta, { hash }: Schema): boolean {
-  return hash !== meta.schemaHash && !readHistory(meta).includes(hash);
+/**
+ * Whether this schema is that of a newer bundle: the file never had it, or had it first after its current one. Only a
+ * bundle with migrations brings a file back to an earlier schema.
+ */
+export function isNewerThanFile(meta: Meta, { hash }: Schema): boolean {
+  const history = readHistory(meta);
+  const [first, current] = [history.indexOf(hash), history.indexOf(meta.schemaHash)];
+  return hash !== meta.schemaHash && (first < 0 || (current >= 0 && first > current));
 }
 
 /**

@@ -33,7 +33,7 @@ import { WriteTransaction } from '../write/write-transaction.ts';
 import { createReads, type DatabaseReads } from './database-reads.ts';
 import { installSchema, requireInstalled, type InstalledSchema } from './install-schema.ts';
 import type { UndecidedChangeset } from './run-migrations.ts';
-import { hasMigrations, isUnknownTo, type BundleSchema } from './installed-schema.ts';
+import { hasMigrations, isNewerThanFile, type BundleSchema } from './installed-schema.ts';
 import { migrationCode } from './load-migration-code.ts';
 import type { LocalDatabase } from './local-database.ts';
 import { Meta } from '../file/meta.ts';
@@ -175,12 +175,22 @@ function* undecided(connection: Connection): Iterable<UndecidedChangeset> {
   for (const { changeset } of new RejectedTable(connection, changelog).list()) yield { ...changeset, isRejected: true };
 }
 
-/** Whether this schema, which has the same columns, is new to the file, and the file can be brought to it now. */
-function canTakeRulesOf(connection: Connection, meta: Meta, stored: Schema, wanted: Schema): boolean {
-  if (!isUnknownTo(meta, wanted)) return false;
-  if (hasMigrations(meta)) return migrationCode().migrationRefusal(undecided(connection), stored, wanted) === null;
+/**
+ * Whether a schema with the same columns is newer than the file's, and a bundle that has it, and runs migrations if
+ * this one does, can bring the file to it now.
+ */
+function canTakeRulesOf(
+  connection: Connection,
+  meta: Meta,
+  stored: Schema,
+  { schema: wanted, migrations }: BundleSchema,
+): boolean {
   try {
-    planSchemaChange(stored, wanted);
+    if (!isNewerThanFile(meta, wanted)) return false;
+    if (!hasMigrations(meta)) planSchemaChange(stored, wanted);
+    // Only migrations can change a file that has some.
+    else if (migrations === null || migrationCode().migrationRefusal(undecided(connection), stored, wanted) !== null)
+      return false;
     return true;
   } catch {
     return false; // The other bundle cannot open the file, whichever tab leads.
@@ -208,7 +218,7 @@ function assemble(
   meta: Meta,
   { schema, readOnly }: InstalledSchema,
 ): OpenDatabase {
-  const { role, schema: appSchema, nowMs } = options;
+  const { role, schema: appSchema, migrations = null, nowMs } = options;
   const tablesById = new Map([...syncedTables(schema), ...SYSTEM_TABLES].map((table) => [table.id, table]));
   const changelog = new Changelog(connection);
   const outbox = new Outbox(connection, changelog);
@@ -259,7 +269,8 @@ function assemble(
     },
     flush: options.flush ?? ((): void => undefined),
     hasOlderRulesThan: (theirs: string): boolean =>
-      meta.schemaHash === appSchema.hash && canTakeRulesOf(connection, meta, schema, decodeSchema(theirs)),
+      meta.schemaHash === appSchema.hash &&
+      canTakeRulesOf(connection, meta, schema, { schema: decodeSchema(theirs), migrations }),
     retryRejected: (sequence: number): WriteOutcome => retryRejected(requestParts(), sequence),
     retryIfUnchanged: (sequence: number): WriteOutcome => retryIfUnchanged(requestParts(), sequence),
     close(): void {

@@ -54,6 +54,11 @@ async function using<T>(
   }
 }
 
+const CREATE_NOTE: Migration = {
+  tag: '0000_note',
+  sql: 'CREATE TABLE `note` (`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer)',
+};
+
 /** Changes with every change of a table or index. */
 const schemaVersion = ({ connection }: OpenDatabase): unknown => connection.value('PRAGMA schema_version');
 
@@ -213,12 +218,26 @@ describe('bundles with different additions', () => {
     await using(medium, FIRST, (database) => expect(isOlder(database, grouped)).toEqual([false]));
   });
 
+  it('know this by which of two schemas the file had first, after the older bundle has led again', async () => {
+    const medium = memoryMedium();
+    const grouped = buildSchema([{ ...note, merge: { ...note.merge, groups: [['text', 'rank']] } }]);
+    const isOlder = (schema: Schema, than: Schema): Promise<boolean> =>
+      using(medium, schema, (database) => database.hasOlderRulesThan(encodeSchema(than)), [CREATE_NOTE]);
+    expect(await isOlder(FIRST, grouped)).toBe(true);
+    expect(await isOlder(grouped, FIRST)).toBe(false);
+    expect(await isOlder(FIRST, grouped)).toBe(true);
+    expect(await isOlder(grouped, FIRST)).toBe(false);
+  });
+
+  it('do not end a bundle for one that runs no migrations, which cannot change a file with migrations', async () => {
+    const medium = memoryMedium();
+    const grouped = buildSchema([{ ...note, merge: { ...note.merge, groups: [['text', 'rank']] } }]);
+    await using(medium, FIRST, () => undefined, [CREATE_NOTE]);
+    await using(medium, FIRST, (database) => expect(database.hasOlderRulesThan(encodeSchema(grouped))).toBe(false));
+  });
+
   it('do not end a bundle for new merge rules that have to wait for unsent changes', async () => {
     const medium = memoryMedium();
-    const create = {
-      tag: '0000_note',
-      sql: 'CREATE TABLE `note` (`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer)',
-    };
     const merging = encodeSchema(buildSchema([{ ...note, merge: { ...note.merge, documents: [DOCUMENT] } }]));
     await using(
       medium,
@@ -228,7 +247,7 @@ describe('bundles with different additions', () => {
         write(database, "INSERT INTO note (id, text) VALUES ('a', '{}')");
         expect(database.hasOlderRulesThan(merging)).toBe(false);
       },
-      [create],
+      [CREATE_NOTE],
     );
   });
 });
