@@ -56,13 +56,14 @@ export interface SyncOptions {
   /** The transport to the server. Only the option of the tab that syncs has an effect. Default `auto`. */
   readonly transport?: TransportName;
   /**
-   * A stable id of the signed-in user: the `sub` of their tokens. With it, Rockpool never sends one user's pending
-   * changes as another user. Changes written before the first sign-in belong to the first principal. Opening as another
-   * principal while changes are pending fails with `other-principal` and keeps the changes: sign the first user in
-   * again, or use another `name`. If `token` returns a JWT of another user, for example because another tab has signed
-   * them in, the state is `needs-auth` with the reason `other-principal`. Rockpool cannot read the user of any other
-   * token: return one only if it belongs to this user. Without a principal, the app itself must keep the changes of
-   * different users separate.
+   * A stable id of the signed-in user. With it, Rockpool never sends one user's pending changes as another user.
+   * Changes written before the first sign-in belong to the first principal. Opening as another principal while changes
+   * are pending fails with `other-principal` and keeps the changes: sign the first user in again, or use another
+   * `name`. If `token` returns a JWT whose `sub` differs from the one of this user's earlier sessions on the device,
+   * for example because another tab has signed another user in, the state is `needs-auth` with the reason
+   * `other-principal`. Before the first session, and for any other token, Rockpool cannot know the user: return a token
+   * only if it belongs to this user. Without a principal, the app itself must keep the changes of different users
+   * separate.
    */
   readonly principal?: string;
   /**

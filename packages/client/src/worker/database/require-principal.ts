@@ -30,6 +30,7 @@ export function requirePrincipal(
   if (known !== null) {
     meta.set('first_of_principal', changelog.head().sequence + 1);
     meta.set('user_may_write', null);
+    meta.set('token_sub', null);
     connection.exec('DELETE FROM rockpool_changelog WHERE kept_ms IS NOT NULL');
   }
   meta.set('principal', principal);

@@ -32,6 +32,7 @@ export type MetaKey =
   | 'document_generation' // integer, see documents/document-author.ts; absent for 1
   // 1: the server lets the principal write; 0: it lets them only read; absent or NULL: unknown
   | 'user_may_write'
+  | 'token_sub' // text, the `sub` of the JWT of the principal's last session; absent or NULL: unknown
   | 'sync_paused' // 1: sync is paused; absent or 0: it is not
   | 'clock_contact_json'; // {localUs, serverMs} of a contact while nothing was pending; absent before the first
 
@@ -146,6 +147,11 @@ export class Meta {
   get userMayWrite(): boolean | null {
     const value = this.get('user_may_write') ?? null;
     return value === null ? null : value === 1;
+  }
+
+  /** Null before the first session of this principal with a JWT. */
+  get tokenSub(): string | null {
+    return (this.get('token_sub') ?? null) as string | null;
   }
 
   /** Null before the first contact. */

@@ -12,6 +12,8 @@ export interface ConnectionAttemptsOptions {
   readonly token: () => Promise<string>;
   /** The user whose changes are sent; a JWT of another user is not used. Default: the app names no user. */
   readonly principal?: string | null;
+  /** The `sub` of this user's earlier JWTs; null if unknown. */
+  readonly knownSub: () => string | null;
   readonly connect: Connect;
   /** Runs a task on the database now, or when the open interactive transaction has ended. */
   readonly inTurn: (job: () => void) => void;
@@ -70,6 +72,11 @@ export class ConnectionAttempts {
     return this.connection?.bufferedBytes ?? 0;
   }
 
+  /** The user of the current JWT; null for any other token, and if the app names no user. */
+  get sub(): string | null {
+    return (this.options.principal && claimsOf(this.token).sub) ?? null;
+  }
+
   /** Returns false if there is no connection. */
   send(message: ClientMessage): boolean {
     this.connection?.send(message);
@@ -106,6 +113,7 @@ export class ConnectionAttempts {
       url,
       token,
       principal = null,
+      knownSub,
       connect,
       inTurn,
       onToken,
@@ -120,9 +128,12 @@ export class ConnectionAttempts {
     try {
       const credentials = await token();
       if (!isCurrent()) return;
-      const { sub = principal, formerly } = claimsOf(credentials);
-      // For example, another tab has signed a different user in, whose cookie this tab's request had.
-      if (principal !== null && sub !== principal && !formerly?.includes(principal))
+      const { sub, formerly } = claimsOf(credentials);
+      const known = knownSub();
+      const isOfUser = (id: string): boolean => id === sub || formerly?.includes(id) === true;
+      // For example, another tab has signed a different user in, whose cookie this tab's request had. The server may
+      // name users by ids other than those of the tokens, so the `sub` of a first token need not be the principal.
+      if (principal !== null && known !== null && sub && !isOfUser(known) && !isOfUser(principal))
         throw new RockpoolError('other-principal', { stage: 'token' });
       this.token = credentials;
       onToken();

@@ -46,7 +46,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   // The log epoch of the last welcome, which is stored together with the rows that belong to it.
   let epochThere: Uint8Array | null = null;
   // Stored with the next delivery: a full device that cannot store it can still send its changes.
-  let { userMayWrite } = meta;
+  let { userMayWrite, tokenSub } = meta;
   let isFirst = false;
 
   function applied(tables: Iterable<string> = [], changes: readonly TableChange[] = []): void {
@@ -66,6 +66,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     get userMayWrite() {
       return meta.userMayWrite;
     },
+    tokenSub: () => tokenSub,
     mismatchFields: async (fields) => {
       const own = outlineOf(served.schema);
       return (await loadPart('schema', () => import('./schema-difference.ts'))).mismatchFields(own, fields);
@@ -73,11 +74,12 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     onSchemaMismatch: () => served.tryOther(),
     position: () => syncPosition(database, served.isNarrow),
     noteServerTime: (serverMs) => serverTime.note(serverMs),
-    greet(welcome: Welcome): WelcomeVerdict {
+    greet(welcome: Welcome, sub: string | null = null): WelcomeVerdict {
       bindTo(welcome.databaseIdentity);
       serverTime.note(welcome.serverNowMs);
       epochThere = welcome.logEpoch;
       userMayWrite = welcome.canWrite;
+      tokenSub = sub ?? tokenSub;
       isFirst = true;
       served.note();
       const verdict = verdictOn(database, welcome);
@@ -96,12 +98,17 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       const { touched, changes, hasWritten } = applyAndRetry(database, { lookups, pending, progress, ...received });
       applied(touched, changes);
       isFirst = false;
-      if (meta.userMayWrite !== userMayWrite) meta.set('user_may_write', userMayWrite ? 1 : 0);
+      storeUser(meta, userMayWrite, tokenSub);
       return hasWritten;
     },
     counts: () => ({ pendingCount: outbox.pendingCount(), rejectedCount: rejected.count() }),
     flush: () => database.flush(),
   };
+}
+
+function storeUser(meta: OpenDatabase['meta'], mayWrite: boolean | null, tokenSub: string | null): void {
+  if (meta.userMayWrite !== mayWrite) meta.set('user_may_write', mayWrite ? 1 : 0);
+  if (meta.tokenSub !== tokenSub) meta.set('token_sub', tokenSub);
 }
 
 function toPush(

@@ -63,6 +63,8 @@ export interface SyncDatabase extends PushSource {
   readonly isNarrow: boolean;
   /** Whether the last welcome that a delivery followed let the user write; null before the first one. */
   readonly userMayWrite: boolean | null;
+  /** The `sub` of the JWT of the principal's last session; null if unknown. */
+  tokenSub(): string | null;
   /** Called when the server does not have the named schema. Returns whether a different one can be named at once. */
   onSchemaMismatch(): boolean;
   /**
@@ -72,9 +74,10 @@ export interface SyncDatabase extends PushSource {
   position(): SyncPosition;
   /**
    * Compares the server's welcome with the local state. Stores the identity of the server's database and its log epoch.
-   * Throws `database-mismatch` if the local database belongs to a different server database.
+   * Throws `database-mismatch` if the local database belongs to a different server database. `sub`: that of the
+   * principal's JWT; null if it names no user, or the app none. Default: null.
    */
-  greet(welcome: Welcome): WelcomeVerdict;
+  greet(welcome: Welcome, sub?: string | null): WelcomeVerdict;
   /** Records the server's current wall time, in ms. */
   noteServerTime(serverNowMs: number): void;
   /**
@@ -181,6 +184,7 @@ class Engine implements SyncEngine {
     this.random = options.random ?? Math.random;
     this.attempts = new ConnectionAttempts({
       ...options,
+      knownSub: () => database.tokenSub(),
       inTurn,
       onToken: () => this.dispatch({ type: 'token-had' }),
       onOpen: () => this.guarded(() => this.sayHello()),
@@ -426,7 +430,7 @@ class Engine implements SyncEngine {
   }
 
   private greet(welcome: Welcome): void {
-    const verdict = this.database.greet(welcome);
+    const verdict = this.database.greet(welcome, this.attempts.sub);
     const aheadMs = welcome.serverNowMs - this.steadyMs();
     this.attempts.renewToken(() => this.steadyMs() + aheadMs);
     if (verdict.kind === 'new-site') this.changeSite(verdict.firstOwn);
