@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PastAnswer, PastAsk } from '../rpc/past-state.ts';
 import { openPastState } from './past-state.ts';
 
@@ -43,7 +43,7 @@ describe('a past state whose worker was restarted', () => {
     const downloaded = Promise.withResolvers<void>();
     worker.downloaded = downloaded.promise;
     const rows = past.query('SELECT 1');
-    await vi.waitFor(() => expect(worker.asked).toContain('open'));
+    await expect.poll(() => worker.asked).toContain('open');
     const closed = past.close();
     downloaded.resolve();
     expect(await rows).toEqual([]);

@@ -27,8 +27,8 @@ export interface BackendWrite extends BackendChangeset {
 
 /**
  * Admits a changeset of the server's own program like a client's push. Resolves with its watermark once it is durable;
- * rejects with the reason why it was rejected or could not be stored, such as `constraint-primary-key` if another commit
- * has inserted one of its rows since the changeset was built.
+ * rejects with the reason why it was rejected or could not be stored, such as `constraint-primary-key` if another
+ * commit has inserted one of its rows since the changeset was built.
  */
 export async function writeFromBackend(
   file: DatabaseFile,

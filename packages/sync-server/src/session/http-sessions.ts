@@ -42,8 +42,8 @@ const SESSION_ID_BYTES = 32;
 
 /**
  * Sessions of clients that cannot use WebSockets: the same frames, sent by requests and fetched by long polls. After a
- * failed request the client opens another session, so it repeats none. Browsers and proxies repeat a poll whose response
- * is lost, so each frame is kept until a poll counts it.
+ * failed request the client opens another session, so it repeats none. Browsers and proxies repeat a poll whose
+ * response is lost, so each frame is kept until a poll counts it.
  */
 export class HttpSessions {
   private readonly start: (socket: SessionSocket, address: string | null) => Session;
