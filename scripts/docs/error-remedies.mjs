@@ -22,7 +22,7 @@ export const ERROR_GROUPS = [
       'migration-refused':
         'Reads work, and sync continues unless the server already has a different merge rule for the column (`schema-mismatch`). Rejected changes can be dropped, and retried while sync is connected; every other write rejects. When the device has sent its changes, and no rejected one names the column, the next tab to become the leader migrates.',
       'other-principal':
-        'Sign the former user in again so that their changes are sent, or open the database under a different `name`. If `stage` is `token`, the `token` callback returned a JWT of a user other than the one of earlier sessions.',
+        'Sign the former user in again so that their changes are sent, or open the database under a different `name`. If `stage` is `token`, the `token` callback returned a JWT of a user other than the one of earlier sessions; if it is the same user with another `sub`, name the earlier one in `formerly`, or open the database without `sync.principal`.',
       'schema-incompatible':
         'Change the schema additively: new tables, columns with a default or NULL, and plain indexes.',
       'schema-invalid': 'Correct the schema; `problems` lists what `defineSchema` or the schema file got wrong.',

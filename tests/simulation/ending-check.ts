@@ -1,4 +1,4 @@
-import { encodeKey, type CellValue, type TableSchema } from '#shared/index.ts';
+import { encodeKey, PING_INTERVAL_MS, type CellValue, type TableSchema } from '#shared/index.ts';
 import { REQUEST_DEADLINE_MS } from '#client/worker/leader/leader-link.ts';
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import { documentStates, type AskForValue } from '../documents/document-states.ts';
@@ -144,15 +144,23 @@ function checkContent(
   if (device.isDamaged) throw new HistoryFailed(`${where}: no audit has found the damaged row`);
 }
 
+/**
+ * Notices of one instance reach another one late, twice or in another order, so a page that has just connected again
+ * may be missing there. Instances repeat their states at the ping interval.
+ */
+const REPEATED_MS = 2 * PING_INTERVAL_MS;
+
 /** Every page that takes part in presence sees what the others show, and nobody who is gone. */
-function checkPresence({ devices, tally }: World): void {
+function checkPresence({ devices, tally, time, variant: { instances = 1 } }: World): void {
+  const isRepeated = ({ isUsable, connectedMs }: Tab): boolean =>
+    isUsable && (instances === 1 || time.nowMs - connectedMs >= REPEATED_MS);
   const alive = devices.flatMap(({ tabs }) => tabs.filter(({ owner, isSuspended }) => owner.isAlive && !isSuspended));
   const statesOf = (tabs: readonly Tab[]): number[] => tabs.flatMap(({ presenceState }) => presenceState ?? []);
   for (const tab of alive) {
-    if (tab.presence === null || !tab.isUsable || !tab.hasShown) continue;
+    if (tab.presence === null || !isRepeated(tab) || !tab.hasShown) continue;
     const seen = new Set(tab.presence.page.current.map(({ state }) => Number(state)));
     const others = alive.filter((other) => other !== tab);
-    const missing = statesOf(others.filter(({ isUsable }) => isUsable)).find((state) => !seen.has(state));
+    const missing = statesOf(others.filter(isRepeated)).find((state) => !seen.has(state));
     if (missing !== undefined) throw new HistoryFailed(`${tab.owner.name} does not see the page that shows ${missing}`);
     const gone = [...seen].find((state) => !statesOf(others).includes(state));
     if (gone !== undefined) throw new HistoryFailed(`${tab.owner.name} sees ${gone}, which no page shows`);

@@ -13,7 +13,7 @@ export const STALE_MS = SILENCE_LIMIT_MS + 20_000;
 const STALE_WITH_INSTANCES_MS = STALE_MS + 90_000;
 
 /** The states that claim a live connection. */
-const CONNECTED: ReadonlySet<SyncState> = new Set<SyncState>(['up-to-date', 'pushing']);
+export const CONNECTED: ReadonlySet<SyncState> = new Set<SyncState>(['up-to-date', 'pushing']);
 
 interface Reached {
   readonly atMs: number;

@@ -18,6 +18,7 @@ import type { Device } from './device.ts';
 import type { WorkerMedium } from './device-storage.ts';
 import { APP_SCHEMAS, APP_SQL, type AppVersion } from './household-schema.ts';
 import { DATABASE_ID } from './server-disk.ts';
+import { CONNECTED } from './silence-check.ts';
 import type { Owner } from './virtual-time.ts';
 
 export interface Runtimes {
@@ -70,6 +71,8 @@ export class Tab {
   looks = 0;
   /** When the tab's page last showed the current state. */
   comparedMs = 0;
+  /** When the tab last reported that its device is connected again. */
+  connectedMs = 0;
   /** Null in histories without presence. */
   readonly presence: ShownPresence | null;
   /** What the page shows about itself; null if it shows nothing. */
@@ -135,6 +138,7 @@ export class Tab {
       onFirstSync: () => undefined,
       onStatus: (status, role) => {
         if (this.owner.isAlive && status.reason !== null) device.onTrouble(this, status.reason);
+        if (CONNECTED.has(status.state) && !CONNECTED.has(this.status.state)) this.connectedMs = device.time.nowMs;
         this.status = status;
         if (role === 'leader' && this.role !== 'leader') device.onLeader();
         this.role = role;

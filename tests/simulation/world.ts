@@ -65,7 +65,7 @@ export class World {
   /** Whether a restored server lacks changesets that it once admitted. */
   wasRestored = false;
   private readonly runtimes: Runtimes;
-  private readonly variant: Variant;
+  readonly variant: Variant;
   /** Null if HTTP is not simulated. */
   private readonly http: SimulatedHttp | null;
   /** The previous log epoch. A power cut may undo the commit that began the current one before any client sees it. */

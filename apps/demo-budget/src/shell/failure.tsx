@@ -82,7 +82,9 @@ function mayWorkLater(error: unknown): boolean {
   return error instanceof RockpoolError && (error.recovery === 'retry' || error.recovery === 'free-space');
 }
 
-/** Undo steps of an action: one per transaction, none for taking an action back, or one that takes it back as a whole. */
+/**
+ * Undo steps of an action: one per transaction, none for taking an action back, or one that takes it back as a whole.
+ */
 type StepsOf<T> = 'transactions' | 'none' | ((value: T) => TakeBack);
 
 /** `written`: the number of transactions. Undo would revert the last one alone. */

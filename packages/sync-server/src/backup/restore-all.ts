@@ -115,12 +115,14 @@ function problemOfOne(source: string, error: unknown): string | null {
 }
 
 /**
- * A checksum file without a database marks a database as missing. Returns false for a database that has a file, which
- * stays in use, unless it is marked as damaged.
+ * A checksum file without a database marks a database as missing. Returns false for a database that has an intact file,
+ * which stays in use.
  */
 function keepOffline(source: string, dataDir: string): boolean {
   const path = join(databasesDirectory(dataDir), `${source}.sqlite`);
-  if (existsSync(path) || existsSync(unloadedPath(path))) return damageBeforeOpening(path) !== null;
+  if (existsSync(path)) return damageBeforeOpening(path) !== null;
+  // Only the copies have an unloaded database.
+  if (existsSync(unloadedPath(path))) return true;
   PageSums.open(path, MISSING_PAGE_BYTES).close();
   noteCopies(path);
   return true;
