@@ -92,31 +92,37 @@ describe('a session over plain HTTP', () => {
 });
 
 describe('requests of a session', () => {
+  /** One open session, with the socket that its server uses. */
+  function openOne(): { readonly sessions: HttpSessions; readonly id: string; readonly socket: SessionSocket } {
+    const sockets: SessionSocket[] = [];
+    const sessions = new HttpSessions((opened) => {
+      sockets.push(opened);
+      return {} as Session;
+    });
+    const id = sessions.open(null);
+    return { sessions, id, socket: sockets[0] as SessionSocket };
+  }
+
   const idOf = async (): Promise<string> =>
     ((await (await tested.server.ask('POST', '/sessions')).json()) as { sessionId: string }).sessionId;
 
   it('get the frames again whose response was lost, until the client counts them', async () => {
-    let socket: SessionSocket | undefined;
-    const sessions = new HttpSessions((opened) => {
-      socket = opened;
-      return {} as Session;
-    });
-    const id = sessions.open(null);
-    socket?.send(Uint8Array.of(7));
+    const { sessions, id, socket } = openOne();
+    socket.send(Uint8Array.of(7));
     let drained = 0;
-    socket?.whenDrained(() => drained++);
+    socket.whenDrained(() => drained++);
     expect((await sessions.poll(id, 0, 0)).frames).toEqual(Uint8Array.of(1, 7));
-    socket?.send(Uint8Array.of(8));
+    socket.send(Uint8Array.of(8));
     expect((await sessions.poll(id, 0, 0)).frames).toEqual(Uint8Array.of(1, 7, 1, 8));
-    expect([socket?.unreadBytes(), drained]).toEqual([2, 0]);
+    expect([socket.unreadBytes(), drained]).toEqual([2, 0]);
     expect((await sessions.poll(id, 0, 1)).frames).toEqual(Uint8Array.of(1, 8));
     // A late repetition of the first request.
     expect((await sessions.poll(id, 0, 0)).frames).toEqual(Uint8Array.of(1, 8));
     expect((await sessions.poll(id, 0, 2)).frames).toHaveLength(0);
-    expect([socket?.unreadBytes(), drained]).toEqual([0, 1]);
+    expect([socket.unreadBytes(), drained]).toEqual([0, 1]);
     await expect(sessions.poll(id, 0, 3)).rejects.toMatchObject({ code: 'request-invalid' });
-    socket?.send(Uint8Array.of(9));
-    socket?.close(4000, 'internal');
+    socket.send(Uint8Array.of(9));
+    socket.close(4000, 'internal');
     for (let count = 0; count < 2; count++)
       expect(await sessions.poll(id, 0, 2)).toEqual({
         frames: Uint8Array.of(1, 9),
@@ -126,30 +132,20 @@ describe('requests of a session', () => {
   });
 
   it('get each frame once if an older client does not count them', async () => {
-    let socket: SessionSocket | undefined;
-    const sessions = new HttpSessions((opened) => {
-      socket = opened;
-      return {} as Session;
-    });
-    const id = sessions.open(null);
+    const { sessions, id, socket } = openOne();
     for (const byte of [7, 8]) {
-      socket?.send(Uint8Array.of(byte));
+      socket.send(Uint8Array.of(byte));
       expect((await sessions.poll(id, 0)).frames).toEqual(Uint8Array.of(1, byte));
     }
   });
 
   it('that wait for frames are answered when another one waits', async () => {
-    let socket: SessionSocket | undefined;
-    const sessions = new HttpSessions((opened) => {
-      socket = opened;
-      return {} as Session;
-    });
-    const id = sessions.open(null);
+    const { sessions, id, socket } = openOne();
     const longMs = 2 ** 31 - 1;
     const first = sessions.poll(id, longMs);
     const second = sessions.poll(id, longMs);
     expect((await first).frames).toHaveLength(0);
-    socket?.send(Uint8Array.of(7));
+    socket.send(Uint8Array.of(7));
     expect((await second).frames).toEqual(Uint8Array.of(1, 7));
   });
 
