@@ -54,8 +54,9 @@ export interface GatewayOptions {
   /** Prepended to every script, in pages and in workers. */
   readonly scriptPrefix?: string;
   /**
-   * Sends only the first half of a database file that a new device downloads, until `releaseSnapshots`. On a busy
-   * machine, a page otherwise receives a whole file before it renders.
+   * Sends only the first half of a database file that a new device downloads, until `releaseSnapshots`, and waits for a
+   * file that is being built. On a busy machine, a page otherwise receives a whole file before it renders, or opens an
+   * empty budget because the file is not built within three seconds.
    */
   readonly holdsSnapshots?: boolean;
 }
@@ -101,7 +102,7 @@ export async function openGateway({
 
   const server = at ?? (await listen());
   const onRequest = (incoming: IncomingMessage, answer: ServerResponse): void =>
-    forward(incoming, answer, { serverPort, scriptPrefix, answered, released: released.promise });
+    forward(incoming, answer, { serverPort, scriptPrefix, answered, holdsSnapshots, released: released.promise });
   const onConnection = (socket: Socket): void => {
     if (network === 'cut') return void socket.destroy();
     sockets.add(socket);
@@ -178,11 +179,13 @@ function forward(
     serverPort,
     scriptPrefix,
     answered,
+    holdsSnapshots,
     released,
   }: {
     readonly serverPort: number;
     readonly scriptPrefix: string | undefined;
     readonly answered: Answered[];
+    readonly holdsSnapshots: boolean;
     /** Resolves when the second half of a database file may be sent. */
     readonly released: Promise<void>;
   },
@@ -192,7 +195,8 @@ function forward(
       port: serverPort,
       host: '127.0.0.1',
       method: incoming.method,
-      path: incoming.url,
+      // Without `waitMs`, the server responds once the file is built.
+      path: holdsSnapshots ? incoming.url?.replace(/&waitMs=\d+/, '') : incoming.url,
       // The prefix can be prepended only to an uncompressed script.
       headers: scriptPrefix === undefined ? incoming.headers : { ...incoming.headers, 'accept-encoding': 'identity' },
     },
