@@ -162,6 +162,32 @@ describe('statements', () => {
   });
 });
 
+describe('a closed connection', () => {
+  it('rejects every call, even if another connection uses its memory', () => {
+    const closed = open();
+    const { handle } = closed;
+    closed.exec('CREATE TABLE t (id)');
+    const statement = closed.prepare('SELECT count(*) FROM t');
+    closed.close();
+    const next = open();
+    expect(next.handle).toBe(handle);
+    next.exec('CREATE TABLE t (id)');
+
+    for (const call of [
+      (): unknown => closed.value('SELECT count(*) FROM t'),
+      (): unknown => closed.rows('SELECT count(*) FROM t'),
+      (): unknown => closed.run('INSERT INTO t VALUES (1)'),
+      (): unknown => closed.exec('INSERT INTO t VALUES (1)'),
+      (): unknown => statement.step(),
+    ])
+      expect(failure(call).code).toBe('internal');
+    expect(() => statement.release()).not.toThrow();
+    expect(next.value('SELECT count(*) FROM t')).toBe(0);
+    next.close();
+    closed.close();
+  });
+});
+
 describe('errors', () => {
   const connection = open();
   connection.exec(`

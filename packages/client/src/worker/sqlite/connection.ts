@@ -39,7 +39,8 @@ export interface ConnectionOptions {
 /** One connection to one database. All calls are synchronous; errors are RockpoolErrors. */
 export class Connection {
   readonly runtime: SqliteRuntime;
-  readonly handle: Pointer;
+  /** 0 once closed: SQLite rejects NULL, but not the address of freed memory, which another connection may use. */
+  handle: Pointer;
   /** The tables that prepared statements may write, since the caller has cleared the set. */
   readonly tablesWritten: Set<string> = new Set();
   private readonly storageError: (primaryCode: number) => RockpoolError | null;
@@ -48,7 +49,6 @@ export class Connection {
   private readonly cache: StatementCache<Statement> = new StatementCache();
   private readonly openStatements: Set<Statement> = new Set();
   private readonly word: Pointer;
-  private closed = false;
   private recordings = 0;
   private hasTriggers = true;
   private hasForeignKeys = false;
@@ -111,6 +111,8 @@ export class Connection {
   }
 
   private compile(sql: string, policy: SqlPolicy | undefined, home: Map<string, Statement>): Statement {
+    // SQLite would write to `word`, which is freed, before it rejects NULL.
+    if (this.handle === 0) throw new RockpoolError('internal', { problem: 'the connection is closed' });
     const { module, memory } = this.runtime;
     const text = memory.allocateCString(sql);
     const tail = memory.allocate(4);
@@ -262,7 +264,7 @@ export class Connection {
       const refusal = this.authorizer.takeRefusal();
       if (refusal !== null) return refusal;
     }
-    if (this.handle === 0) return sqliteError({ resultCode: result, message: '', phase, offset: -1 });
+    // These functions accept NULL, the handle of a connection that ran out of memory while it opened.
     const resultCode = module._sqlite3_extended_errcode(this.handle);
     const message = memory.readCString(module._sqlite3_errmsg(this.handle));
     const offset = module._sqlite3_error_offset(this.handle);
@@ -282,7 +284,7 @@ export class Connection {
 
   /** Called by `Statement.release` only. */
   recycle(statement: Statement): void {
-    if (this.closed) statement.finalize();
+    if (this.handle === 0) statement.finalize();
     else this.cache.keep(statement);
   }
 
@@ -298,11 +300,12 @@ export class Connection {
 
   /** Closes the connection and rolls back an open transaction. Its statements must not be used afterwards. */
   close(): void {
-    if (this.closed) return;
-    this.closed = true;
-    for (const statement of [...this.openStatements]) statement.finalize();
+    const { handle } = this;
+    if (handle === 0) return;
+    for (const statement of this.openStatements) statement.finalize();
     this.authorizer.remove();
-    this.runtime.module._sqlite3_close_v2(this.handle);
+    this.handle = 0;
+    this.runtime.module._sqlite3_close_v2(handle);
     this.runtime.memory.free(this.word);
   }
 }

@@ -57,7 +57,8 @@ export class Statement {
   readonly sql: string;
   /** The cache that holds the statement while it is idle. */
   readonly home: Map<string, Statement>;
-  readonly handle: Pointer;
+  /** 0 once finalized. */
+  handle: Pointer;
   readonly parameterCount: number;
   /** True when the statement cannot change the database. */
   readonly readOnly: boolean;
@@ -357,6 +358,7 @@ export class Statement {
     if (this.home.get(this.sql) === this) this.home.delete(this.sql);
     this.connection.forget(this);
     this.runtime.module._sqlite3_finalize(this.handle);
+    this.handle = 0;
   }
 }
 
