@@ -13,17 +13,24 @@ afterEach(() => {
   }
 });
 
-/** Opens a connection to a server that answers in this way. Returns the events and the error that ended it. */
-async function connectionTo(
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<{ readonly events: readonly string[]; readonly error: RockpoolError }> {
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** The URL of a server that answers in this way. */
+async function urlOf(answer: Answer): Promise<string> {
   const server = createServer(answer);
   servers.push(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/sync`;
+}
+
+/** Opens a connection to a server that answers in this way. Returns the events and the error that ended it. */
+async function connectionTo(
+  answer: Answer,
+): Promise<{ readonly events: readonly string[]; readonly error: RockpoolError }> {
   const events: string[] = [];
   const ended = Promise.withResolvers<RockpoolError>();
-  httpTransport.connect(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/sync`, {
+  httpTransport.connect(await urlOf(answer), {
     onOpen: () => events.push('open'),
     onFrame: () => events.push('frame'),
     onClosed: (error) => ended.resolve(error),
@@ -41,6 +48,28 @@ const withSession =
     url === '/sync/sessions' ? json(response, '{"sessionId":"s"}') : answer(response);
 
 describe('plain HTTP', () => {
+  it('counts the frames of a request as unsent until the server has answered it', async () => {
+    const posted = Promise.withResolvers<ServerResponse>();
+    const opened = Promise.withResolvers<void>();
+    const url = await urlOf((request, response) => {
+      if (request.url === '/sync/sessions') json(response, '{"sessionId":"s"}');
+      else if (request.method === 'POST') posted.resolve(response);
+    });
+    const connection = httpTransport.connect(url, {
+      onOpen: opened.resolve,
+      onFrame: () => expect.unreachable(),
+      onClosed: (error) => expect.unreachable(error.code),
+    });
+    await opened.promise;
+    connection.send(new Uint8Array(1_000));
+    const response = await posted.promise;
+    connection.send(new Uint8Array(20));
+    expect(connection.bufferedBytes).toBe(1_020);
+    response.writeHead(204).end();
+    await expect.poll(() => connection.bufferedBytes).toBe(20);
+    connection.close();
+  });
+
   it('reports a response that is cut in its body as an unreachable network', async () => {
     const { events, error } = await connectionTo(
       withSession((response) => {

@@ -87,8 +87,9 @@ class HttpConnection implements TransportConnection {
         writer.lengthPrefixed(frame);
         count++;
       }
-      this.waiting = this.waiting.slice(count);
       await this.request('POST', this.address, writer.finish());
+      // Not earlier: how much of a request the network has taken is unknown.
+      this.waiting = this.waiting.slice(count);
     }
     this.isSending = false;
   }
