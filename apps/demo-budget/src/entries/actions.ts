@@ -1,5 +1,6 @@
 import { newId, type SqlStatement } from '@rockpool/client';
 import type { PartRow } from '../queries/ledger.ts';
+import { lacksCategory } from '../queries/payees.ts';
 import { hasNoOtherSide } from '../queries/transfers.ts';
 import type { EntryStatus } from '../schema.ts';
 import { partChanges, type PartFields } from '../splits/part-changes.ts';
@@ -177,11 +178,14 @@ export async function unlock(writer: Writer, id: string): Promise<void> {
   );
 }
 
-/** Assigns a category to all uncategorised entries of a payee. Resolves to the number changed. */
+/**
+ * Assigns a category to all uncategorised entries of a payee. Off-budget entries have none. Resolves to the number
+ * changed.
+ */
 export async function categorisePayee(writer: Writer, payee: string, categoryId: string): Promise<number> {
-  const { changes } = await writer.execute(
-    'UPDATE entries SET categoryId = ? WHERE payee = ? AND categoryId IS NULL AND transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)',
-    [categoryId, payee],
-  );
+  const { changes } = await writer.execute(`UPDATE entries SET categoryId = ? WHERE payee = ? AND ${lacksCategory}`, [
+    categoryId,
+    payee,
+  ]);
   return changes;
 }

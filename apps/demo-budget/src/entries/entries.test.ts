@@ -209,9 +209,12 @@ describe('categories', () => {
     await addEntry(writer, accountId, coffee, [
       { id: '', categoryId: 'starter-leisure', amountMinor: -350, notes: '' },
     ]);
+    const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
+    const offBudget = await addEntry(writer, pension, coffee);
     await setCategory(writer, [first], 'starter-eating-out');
     expect(writer.rows(uncategorisedOfPayee, ['Coffee'])).toEqual([{ entryCount: 1 }]);
     await expect(categorisePayee(writer, 'Coffee', 'starter-eating-out')).resolves.toBe(1);
+    expect(writer.rows('SELECT categoryId FROM entries WHERE id = ?', [offBudget])).toEqual([{ categoryId: null }]);
     expect(ledger().find((row) => row.id === leisure)?.categoryId).toBe('starter-leisure');
     expect(ledger().find((row) => row.payee === 'Tea')?.categoryId).toBeNull();
   });

@@ -45,7 +45,11 @@ export interface UncategorisedRow {
   readonly entryCount: number;
 }
 
+/** Whether a row of `entries` could have a category, as transfers, split and off-budget entries cannot, but has none. */
+export const lacksCategory = `categoryId IS NULL AND transferId IS NULL
+    AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)
+    AND NOT EXISTS (SELECT 1 FROM accounts WHERE id = entries.accountId AND kind = 'off-budget')`;
+
 /** The number of uncategorised entries of a payee. Parameter: payee. */
 export const uncategorisedOfPayee = `
-  SELECT count(*) AS entryCount FROM entries
-  WHERE payee = ? AND categoryId IS NULL AND transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)`;
+  SELECT count(*) AS entryCount FROM entries WHERE payee = ? AND ${lacksCategory}`;
