@@ -20,7 +20,7 @@ export async function saveNew(
   result: FormResult,
 ): Promise<void> {
   if (result.kind === 'entry') {
-    const { fields, parts, status } = await ruled(writer, account, result);
+    const { fields, parts, status } = await ruled(writer, account.id, result);
     await addEntry(writer, account.id, fields, parts, status);
   } else
     await addTransfer(
@@ -73,13 +73,13 @@ interface RuledEntry {
 /** Applies the rules to a complete form. A category or parts that the form already has are kept. */
 async function ruled(
   writer: Writer,
-  { id: accountId, kind }: Pick<AccountRow, 'id' | 'kind'>,
+  accountId: string,
   { fields, parts, categoryIsOpen }: Extract<FormResult, { kind: 'entry' }>,
 ): Promise<RuledEntry> {
   const known = await suggestFor(writer, { ...fields, accountId });
   const status = known.status ?? 'open';
   if (!categoryIsOpen) return { fields, parts, status };
-  const split = kind === 'off-budget' || fields.categoryId !== null ? [] : known.split;
+  const split = fields.categoryId !== null ? [] : known.split;
   return {
     fields: {
       ...fields,
