@@ -4,7 +4,6 @@ import { KEY_SIZE_CHECK, TYPE_CHECK_PREFIX } from '../store/postgres/typed-table
 // Extended result codes of SQLite.
 const ERROR = 1;
 const TOO_BIG = 18;
-const MISMATCH = 20;
 const CONSTRAINT_CHECK = 275;
 const CONSTRAINT_NOT_NULL = 1299;
 const CONSTRAINT_PRIMARY_KEY = 1555;
@@ -34,7 +33,6 @@ export function constraintError(sqliteCode: number, message: string, table: Tabl
         return new RockpoolError('key-invalid', { ...fields, problem: 'too-large' });
       return new RockpoolError('constraint-check', { ...fields, constraint: constraintIn(message, table) });
     case CONSTRAINT_DATA_TYPE:
-    case MISMATCH:
       return new RockpoolError('constraint-data-type', fields);
     case ERROR:
       // An expression of a CHECK, an index or a generated column failed, such as json() of invalid JSON.
