@@ -215,6 +215,17 @@ describe('live queries of a page', () => {
     expect(calls).toEqual(['watch 1 a']);
   });
 
+  it('keep that reason if the worker refuses a query as the client closes', async () => {
+    const refused = Promise.withResolvers<never>();
+    const queries = createLiveQueries({ call: () => refused.promise });
+    const query = queries.live<Row>({ sql: 'a', params: [] });
+    query.subscribe(() => undefined);
+    queries.end(new RockpoolError('client-closed'));
+    refused.reject(new RockpoolError('query-invalid'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(query.current.error?.code).toBe('client-closed');
+  });
+
   it('call nothing when the client closes if they have no listeners', () => {
     const { queries, live, calls } = createWorld();
     live('a').subscribe(() => undefined)();

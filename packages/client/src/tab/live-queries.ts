@@ -144,7 +144,8 @@ class PageQueries implements LiveQueries {
     if (!watched.state.loading) callListener(listener, watched.state);
     return () => {
       remove();
-      if (watched.listeners.count > 0 || watched.lingering !== null || this.watchedByKey.get(key) !== watched) return;
+      // A query that was forgotten has lingered.
+      if (watched.listeners.count > 0 || watched.lingering !== null) return;
       watched.lingering = setTimeout(() => this.forget(key, watched), LINGER_MS);
     };
   }
