@@ -51,6 +51,8 @@ describe('quick assignments', () => {
 
   it('round the average of three months to whole units', () => {
     expect(quickAssignments(input).average).toEqual([assignment(5_000)]);
+    const half = [{ month: '2026-02', categoryId: 'food', changeMinor: -15_150 }];
+    expect(quickAssignments({ ...input, activity: half }).average).toEqual([assignment(5_100)]);
     const refunds = [{ month: '2026-02', categoryId: 'food', changeMinor: 90_000 }];
     expect(quickAssignments({ ...input, activity: refunds }).average).toEqual([]);
   });

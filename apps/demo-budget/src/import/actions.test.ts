@@ -8,7 +8,7 @@ import { importKeysOfAccount, type ImportKeyRow } from '../queries/import.ts';
 import { ledgerWindow, wholeLedger, type LedgerRow } from '../queries/ledger.ts';
 import { spanOfEntries, spendingByMonth } from '../queries/reports.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
-import { importEntries, type ImportProgress } from './actions.ts';
+import { importEntries, takeImportBack, type ImportProgress } from './actions.ts';
 import { guessFormats, readChosenFile } from './chosen-file.ts';
 import { planImport } from './rows/plan.ts';
 import { nothingKnown, previewImport, type ImportDraft } from './rows/preview.ts';
@@ -100,6 +100,28 @@ describe('importing a statement', () => {
       ]),
     );
     expect(rows).toHaveLength(2);
+  });
+
+  it('gives an entry without a payee no category', async () => {
+    const fields = { date: '2024-01-01', payee: '', notes: '', amountMinor: -1 };
+    await addEntry(writer, accountId, { ...fields, categoryId: 'starter-leisure' });
+    await importEntries(writer, accountId, [{ ...fields, importKey: 'imported', categoryName: '' }]);
+    expect(writer.rows("SELECT categoryId FROM entries WHERE id = 'imported'")).toEqual([{ categoryId: null }]);
+  });
+
+  it('can be undone, whatever its size', async () => {
+    const count = 5_001;
+    const drafts = Array.from({ length: count }, (_, index) => ({
+      importKey: `imported-${index}`,
+      date: '2025-01-31',
+      amountMinor: -1,
+      payee: 'Kiosk',
+      notes: '',
+      categoryName: '',
+    }));
+    const imported = await importEntries(writer, accountId, drafts);
+    await expect(takeImportBack(writer, imported)).resolves.toBe(count);
+    expect(writer.rows('SELECT id FROM entries')).toEqual([]);
   });
 
   it('gives an entry the category that the file names before the payee’s last one, and can add it', async () => {

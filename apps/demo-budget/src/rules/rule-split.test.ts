@@ -93,6 +93,13 @@ describe('a rule that splits and clears', () => {
       { id: 'imported/1', categoryId: food, amountMinor: -601 },
       { id: 'imported/2', categoryId: home, amountMinor: -400 },
     ]);
+    // The entry is imported again, on another device, after its parts were changed.
+    await writer.execute("UPDATE parts SET amountMinor = -501, categoryId = NULL WHERE id = 'imported/1'");
+    await importEntries(writer, accountId, [draft]);
+    expect(partsNow()).toEqual([
+      { id: 'imported/1', categoryId: null, amountMinor: -501 },
+      { id: 'imported/2', categoryId: home, amountMinor: -400 },
+    ]);
   });
 
   it('applies to typed entries, unless the user chose a category', async () => {

@@ -32,6 +32,8 @@ describe('the days of a schedule', () => {
       ['2025-12-30', '2025-12-31', '2026-01-01'],
     ],
     [{ firstDate: '2025-06-01', every: 1, unit: 'month', lastDate: null }, '2025-05-31', []],
+    // The form refuses it, but another device may store it.
+    [{ firstDate: '2025-06-01', every: 0, unit: 'day', lastDate: null }, '2025-06-02', ['2025-06-01', '2025-06-02']],
   ] as const)('are right for %o up to %s', (repetition, upTo, days) => {
     expect(occurrences(repetition, upTo)).toEqual(days);
   });

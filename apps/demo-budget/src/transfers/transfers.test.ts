@@ -84,7 +84,8 @@ describe('a transfer', () => {
     });
     await addEntry(writer, cash, { ...fields, date: '2025-02-20', payee: 'too long ago', amountMinor: 5_000 });
     await addEntry(writer, cash, { ...fields, date: '2025-03-06', payee: 'not so near', amountMinor: 5_000 });
-    const near = await addEntry(writer, cash, { ...fields, date: '2025-03-03', payee: 'DEPOSIT', amountMinor: 5_000 });
+    const deposit = { ...fields, date: '2025-03-03', payee: 'DEPOSIT', amountMinor: 5_000 };
+    const near = await addEntry(writer, cash, { ...deposit, categoryId: saving });
     const opened = { id: out, date: '2025-03-01', notes: '' };
     await expect(makeTransfer(writer, opened, cash, { ...withdrawal, categoryId: saving }, 'none')).resolves.toBe(true);
     expect(rowsOf(checking)).toMatchObject([
@@ -92,6 +93,7 @@ describe('a transfer', () => {
     ]);
     expect(rowsOf(cash).find(({ id }) => id === near)).toMatchObject({
       date: '2025-03-03',
+      categoryId: null,
       otherAccountName: 'Checking',
     });
     expect(rowsOf(cash).filter(({ transferId }) => transferId === null)).toHaveLength(2);
