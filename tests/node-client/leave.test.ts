@@ -1,8 +1,10 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { createDevice } from '#client/node/index.ts';
 import type { Client } from '#client/index.ts';
 import { buildSchema } from '#shared/index.ts';
 import { sampleColumn, sampleTable } from '#shared/testing/sample-schema.ts';
+import { useClientsOfServer } from '#kit/clients-of-server.ts';
+import { until } from '#kit/until.ts';
 
 const schema = buildSchema([sampleTable('note', [sampleColumn('id', 'text', { notNull: true })])]);
 const clients: Client[] = [];
@@ -39,4 +41,19 @@ it('a client leaves its database only after the writes under way, which are unse
   expect(await ended).toMatchObject({ code: 'transaction-timeout' });
   await client.execute("INSERT INTO note VALUES ('b')");
   expect(await client.query('SELECT id FROM note')).toHaveLength(2);
+});
+
+describe('a client with a rejected changeset', () => {
+  const world = useClientsOfServer({ schema, validate: () => 'refused' });
+
+  it('leaves its database only after the user has decided about it', async () => {
+    const client = await world.open();
+    await client.execute("INSERT INTO note VALUES ('a')");
+    await until(() => client.status.current.rejectedCount === 1);
+    const error = { code: 'changes-unsent', fields: { pendingCount: 0, rejectedCount: 1 } };
+    await expect(client.leave()).rejects.toMatchObject(error);
+    const [rejected] = await client.rejected.list();
+    await client.rejected.drop(rejected?.sequence ?? 0);
+    await client.leave();
+  });
 });

@@ -14,6 +14,7 @@ import type { EncodedRows } from './rpc/rows-transfer.ts';
 import type { TabApi, WorkerApi } from './rpc/worker-api.ts';
 import { defineSchema } from './schema/define-schema.ts';
 import { requireAllSent } from './tab/require-all-sent.ts';
+import { settle } from '../testing/fake-tabs.ts';
 import { testTable } from '../testing/worker/table-schema.ts';
 
 /** Workers that open and then send the events of a test. */
@@ -26,6 +27,8 @@ class Workers {
   private started = 0;
   /** The result of every query. */
   answer = (): EncodedRows => ({ names: [], columns: [], rowCount: 0 });
+  /** Resolves when the worker has committed a write. */
+  committed = (): Promise<void> => Promise.resolve();
   /** Resolves when the worker has closed its database. */
   closed = (): Promise<void> => Promise.resolve();
 
@@ -39,7 +42,10 @@ class Workers {
         },
         open: async (_: unknown, tab: TabApi) => (this.tabs.push(tab), null),
         ping: async () => undefined,
-        write: async () => ({ outcomes: [{ changes: 1 }], update: null }),
+        write: async () => {
+          await this.committed();
+          return { outcomes: [{ changes: 1 }], update: null };
+        },
         query: async () => this.answer(),
         close: () => this.closed(),
       };
@@ -68,6 +74,12 @@ class Workers {
     void this.tabs[index]?.onEvent({ kind: 'status', update: { number: updateNumber, status } });
   }
 }
+
+const unsent = (pendingCount: number): EncodedRows => ({
+  names: ['pendingCount', 'rejectedCount'],
+  columns: [pendingCount, 0].map((value) => ({ kind: 'mixed', values: [value] }) as const),
+  rowCount: 1,
+});
 
 it('a client replaces a stuck worker and reports it', async () => {
   const workers = new Workers();
@@ -148,8 +160,7 @@ it.each([0, 1])(
     const during: Promise<unknown>[] = [];
     workers.answer = () => {
       during.push(write().catch((error: unknown) => error));
-      const columns = [count, 0].map((value) => ({ kind: 'mixed', values: [value] }) as const);
-      return { names: ['pendingCount', 'rejectedCount'], columns, rowCount: 1 };
+      return unsent(count);
     };
     const left = await client.leave().catch((error: unknown) => error);
     expect(await Promise.all(during)).toMatchObject([{ code: 'client-closed' }]);
@@ -160,14 +171,40 @@ it.each([0, 1])(
   },
 );
 
+it('leaving waits for every write under way, also if a later one has ended', async () => {
+  const workers = new Workers();
+  const client = await workers.open('durable');
+  workers.answer = () => unsent(1);
+  await client.leave().catch(() => undefined); // Loads the code of `leave`.
+  const [begun, committed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  workers.committed = () => {
+    begun.resolve();
+    return committed.promise;
+  };
+  const first = client.execute('INSERT INTO page VALUES (1)');
+  await begun.promise;
+  workers.committed = () => Promise.resolve();
+  await client.execute('INSERT INTO page VALUES (2)');
+  let hasAsked = false;
+  workers.answer = () => {
+    hasAsked = true;
+    return unsent(0);
+  };
+  const left = client.leave();
+  await settle();
+  expect(hasAsked).toBe(false);
+  committed.resolve();
+  await first;
+  await left;
+  expect(hasAsked).toBe(true);
+});
+
 it('leaving waits ten seconds for a write, then reports that it is under way', async () => {
   vi.useFakeTimers();
-  const columns = [0, 0].map((value) => ({ kind: 'mixed', values: [value] }) as const);
-  const counts: EncodedRows = { names: ['pendingCount', 'rejectedCount'], columns, rowCount: 1 };
   const session = {
     leaving: 0,
     settled: new Promise(() => undefined),
-    call: async <T>() => counts as T,
+    call: async <T>() => unsent(0) as T,
   };
   const left = requireAllSent(session).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(10_000);

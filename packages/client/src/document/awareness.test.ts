@@ -198,4 +198,20 @@ describe('the awareness of a document', () => {
     await page.settled();
     expect(page.shown()).toBeNull();
   });
+
+  it('shows nothing after its document was closed, which may be open again', async () => {
+    const doc = new Y.Doc();
+    const shown: unknown[] = [];
+    const saved = Promise.withResolvers<void>();
+    const presence: Presence = {
+      set: (state) => void shown.push(state),
+      current: [],
+      subscribe: () => () => undefined,
+    };
+    createAwareness(doc, { presence, whenSaved: () => saved.promise });
+    doc.destroy();
+    saved.resolve();
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(shown).toEqual([null]);
+  });
 });

@@ -91,6 +91,30 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
+  it('lists a changeset of its own that does not fit without those that it leaves to the other copy', () => {
+    const database = openInMemory();
+    const sync = testSync(database);
+    sync.greet(testWelcome());
+    const groups = [
+      testGroup('insert', account, [
+        { id: 'a', name: 'A' },
+        { id: 'b', name: 'B' },
+      ]),
+    ];
+    sync.applyDelivery(testDelivery({ to: 1, groups }));
+    write(database, "UPDATE account SET name = 'C' WHERE id = 'b'");
+    write(database, "UPDATE account SET name = 'B' WHERE id = 'a'");
+    sync.becomeNewSite(2);
+    expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([
+      ['a', 'A'],
+      ['b', 'B'],
+    ]);
+    expect(database.rejected.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([
+      [1, 'constraint-unique'],
+    ]);
+    database.close();
+  });
+
   it('names the tables from which rows are removed, for live queries', () => {
     const database = openInMemory();
     const touched: string[] = [];
