@@ -5,6 +5,7 @@ import { openStorage } from './open-storage.ts';
 import { StorageError } from './storage-error.ts';
 import type { StorageErrorCode } from './storage-error.ts';
 import { exportFile } from './files/export-file.ts';
+import { stageFile } from './files/stage-file.ts';
 import { deleteStorage, listStorages, storageSizes } from './files/storage-files.ts';
 import type { Storage } from './storage.ts';
 import { exportedBytes } from '../testing/exported-bytes.ts';
@@ -239,6 +240,19 @@ describe('the files on a medium', () => {
     await deleteStorage('a', medium);
     expect(await listStorages(medium)).toEqual(['b']);
     expect(await storageSizes('a', medium)).toBeUndefined();
+  });
+
+  it('are deleted with the staged file of a worker that was killed', async () => {
+    const disk = new SimulatedDisk();
+    await create(disk, 'source');
+    await create(disk, 'a');
+    const source = await exportFile('source', disk.medium());
+    const { storage } = await stageFile({ name: 'a', medium: disk.medium(), source, sizeBytes: 16_384 });
+    expect((await storageSizes('a', disk.medium()))?.stagedBytes).toBe(16_384);
+    await storage.close();
+    await deleteStorage('a', disk.medium());
+    await create(disk, 'a');
+    expect((await storageSizes('a', disk.medium()))?.stagedBytes).toBeUndefined();
   });
 
   it('can be exported while a writer is open, with all commits up to the export', async () => {
