@@ -216,6 +216,11 @@ describe('mergeRow', () => {
     const gone = merge(updated, change('delete', 'c', 15, 3, 2)).row;
     const again = merge(gone, change('insert', 'c', 21, 4, 2, { [PAYEE]: 'New', [AMOUNT]: 5n }));
     expect(again.conflicts).toEqual([]);
+    // The delete has returned the write that its author had not seen, so the next insert of the same author does not.
+    const deleted = merge(updated, change('delete', 'c', 22, 3, 1));
+    expect(deleted.conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 2n } }]);
+    const inserted = change('insert', 'c', 23, 4, 1, { [PAYEE]: 'New', [AMOUNT]: 5n });
+    expect(merge(deleted.row, inserted)).toMatchObject({ conflicts: [], corrected: [] });
     const unseen = merge(updated, change('insert', 'c', 21, 3, 1, { [PAYEE]: 'New', [AMOUNT]: 5n }));
     expect(unseen.conflicts).toMatchObject([
       { columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 2n }, won: { value: 5n } },
@@ -312,6 +317,10 @@ describe('mergeRow with a counter', () => {
       { columnId: AMOUNT, rule: 'delete-wins', lost: { value: 103n } },
     ]);
     expect(merge(both.row, change('delete', 'c', 30, 5, 2), COUNTING).conflicts).toEqual([]);
+  });
+
+  it('keeps an admitted addition within 64 bits on its author’s device, which may apply it in another order', () => {
+    expect(counter.rebase?.admitted(2n ** 63n - 5n, 10n, 'update')).toBe(-(2n ** 63n) + 5n);
   });
 
   it('rejects a change that is not an integer, and a sum beyond 64 bits [MR-10]', () => {

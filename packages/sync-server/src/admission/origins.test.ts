@@ -132,6 +132,8 @@ describe('a re-created changeset', () => {
     const { hash: _hash, ...place } = originOf(a.site, { sequence: 2 });
     await recreate(b, { ...place, hash: new Uint8Array(16).fill(7) });
     expect(stock()).toBe(4n);
+    await recreate(b, { ...place, hash: new Uint8Array(16).fill(8) });
+    expect(stock()).toBe(1n);
   });
 
   it('is an entry of the log that changes no row', async () => {

@@ -702,6 +702,22 @@ describe('the copies of one open database', () => {
     again.close();
   });
 
+  it('include changes that were committed while an earlier copy was stored', async () => {
+    const { backup, destination, sql } = prepare();
+    const commit = (): void => sql.transaction(() => sql.exec('INSERT INTO rockpool_log DEFAULT VALUES'));
+    backup.attach(DATABASE, sql);
+    await until(() => backup.state.pending === 0);
+    destination.onPut = () => {
+      destination.onPut = () => 'store';
+      commit();
+      return 'store';
+    };
+    commit();
+    await until(() => backup.state.pending === 0);
+    expect(readCopyFacts(pathIn('data'))).toMatchObject({ copies: 2, watermark: 2 });
+    sql.close();
+  });
+
   it('do not create a database again that is deleted while it is copied', async () => {
     const { backup, destination, sql, opened } = prepare();
     destination.onPut = (key) => {

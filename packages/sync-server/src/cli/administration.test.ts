@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   chownSync,
   copyFileSync,
@@ -288,13 +289,15 @@ describe('an administrator', () => {
       code: 1,
       stderr: expect.stringContaining('is not empty') as string,
     });
-    // Leaves the files as a kill during the copy of the second file would.
+    // Leaves the files as a kill during the copy of the second file would. A power loss has damaged the third one.
     rmSync(manifest);
+    const { 'db-a.sqlite': first, 'db-c.sqlite': third } = complete;
     writeFileSync(
       join(at('backup'), 'manifest.unfinished.json'),
-      JSON.stringify({ 'db-a.sqlite': complete['db-a.sqlite'] }),
+      JSON.stringify({ 'db-a.sqlite': first, 'db-c.sqlite': third }),
     );
     writeFileSync(join(at('backup'), 'db-b.sqlite.copying'), 'half');
+    writeFileSync(join(at('backup'), 'db-c.sqlite'), 'half');
     const kept = statSync(join(at('backup'), 'db-a.sqlite')).mtimeMs;
     const { code, stdout } = await runCommand(['backup', at('backup'), '--data', data]);
     expect([code, stdout]).toEqual([
@@ -308,6 +311,14 @@ describe('an administrator', () => {
     expect(await runCommand(['verify', at('backup')])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('db-c.sqlite is missing or differs') as string,
+    });
+    // The file is what the backup copied, but SQLite cannot read it.
+    const hash = createHash('sha256').update('another').digest('hex');
+    const copied = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, string>;
+    writeFileSync(manifest, JSON.stringify({ ...copied, 'db-c.sqlite': hash }));
+    expect(await runCommand(['verify', at('backup')])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('db-c.sqlite is damaged') as string,
     });
   });
 

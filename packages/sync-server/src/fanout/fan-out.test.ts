@@ -1,7 +1,7 @@
 import { decodeServerMessage, type ChangeGroup, type RockpoolError, type ServerMessage } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { DirectSession } from '../../testing/direct-session.ts';
-import { insert } from '../../testing/changeset.ts';
+import { insert, remove, type Change } from '../../testing/changeset.ts';
 import { Replica } from '../../testing/replica.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { LiveDatabase } from '../database/live-database.ts';
@@ -158,6 +158,55 @@ it('fan-out sends one message to all sessions at one position, and each position
   expect(sessions.map(({ cursor, lastAckedSequence }) => [cursor, lastAckedSequence])).toEqual(
     [0, 5, 0, 7, 7, 0].map((lastAckedSequence) => [2, lastAckedSequence]),
   );
+  file.sql.close();
+});
+
+it('fan-out sends the delete of a row that was also inserted since only to sites that have written, which may have it', () => {
+  const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const live = new LiveDatabase(file, { onFailure: () => undefined });
+  const author = new DirectSession(live, new Replica(), NOW_MS);
+  const received: Record<string, string[]> = {};
+  const subscribe = (name: string, siteNumber: number | null): Subscription => ({
+    subscriber: {
+      site: name.repeat(32),
+      hasEnded: false,
+      send: (bytes) => {
+        const message = decodeServerMessage(bytes);
+        received[name] = message.type === 'delivery' ? message.groups.map(({ kind }) => kind) : [];
+      },
+      fail: (error: RockpoolError) => {
+        throw error;
+      },
+    },
+    filter: EVERYTHING,
+    principal: name,
+    logEpoch: file.logEpoch.id,
+    siteNumber,
+    cursor: 1,
+    lastAckedSequence: 0,
+    ownFrom: 0,
+  });
+  const sessions = [subscribe('a', null), subscribe('b', 8), subscribe('c', null)];
+  const fanOut = new FanOut({
+    file,
+    deliveries: new Deliveries(file, 1_000_000),
+    subscribed: () => sessions,
+    onFailure: (_, error) => {
+      throw error;
+    },
+  });
+  const changes: readonly Change[] = [
+    insert('notes', 'n', { reads: 0n }),
+    insert('notes', 'm', { reads: 0n }),
+    remove('notes', 'm'),
+  ];
+  for (const [index, change] of changes.entries()) {
+    author.replica.write([change]);
+    author.push(index + 1, index + 1, NOW_MS);
+    live.settle();
+  }
+  fanOut.publish(new Set());
+  expect(received).toEqual({ a: [], b: ['delete'], c: [] });
   file.sql.close();
 });
 

@@ -210,6 +210,22 @@ describe('a past state', () => {
     await Promise.all([answer, ...waiting].map(async (one) => (await one).arrayBuffer()));
   });
 
+  it('is refused if too many requests of all databases wait', async () => {
+    const folder = temporaryFolder();
+    const pastStates = new PastStates(join(folder, 'past'));
+    const codes: string[] = [];
+    const builds = Array.from({ length: 33 }, (_, index) =>
+      pastStates
+        .build('household', join(folder, `missing-${index}`), { watermark: 1 }, nowMs)
+        .catch((error: RockpoolError) => void codes.push(error.code)),
+    );
+    await builds.at(-1);
+    await pastStates.close();
+    await Promise.all(builds);
+    expect(codes.filter((code) => code === 'rate-limited')).toHaveLength(1);
+    expect(codes).toContain('database-unavailable');
+  });
+
   it('that waits for others is refused while the server stops', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
     const pastStates = new PastStates(temporaryFolder());
