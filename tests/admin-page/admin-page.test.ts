@@ -81,7 +81,7 @@ async function fill(server: TestServer = tested.server): Promise<void> {
   await old.failure();
   await server.sync.members.setRole(DATABASE, 'cyd', 'viewer');
   await server.sync.members.setRole(DATABASE, MARKUP, 'viewer');
-  await server.sync.members.invite({ databaseId: DATABASE, role: 'editor', expiresAtMs: Date.now() + 60_000 });
+  await server.sync.members.invite({ databaseId: DATABASE, role: 'editor', expiresAtMs: Date.now() + 3_600_000 });
 }
 
 async function accountsIn({ sync }: TestServer, databaseId: string): Promise<unknown> {

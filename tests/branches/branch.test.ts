@@ -290,7 +290,7 @@ describe('a branch', () => {
           url: 'ws://in-process',
           transport: inProcess(server),
           databaseId: 'budget',
-          token: () => server.issueToken({ principal: 'ann', databases: ['budget'], ttlMs: 60_000 }),
+          token: () => server.issueToken({ principal: 'ann', databases: ['budget'], ttlMs: 3_600_000 }),
         },
       });
       clients.push(opened);

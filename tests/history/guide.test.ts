@@ -37,7 +37,7 @@ it('the code of the history guide runs', async () => {
       url: 'ws://in-process',
       transport: inProcess(server),
       databaseId: 'budget',
-      token: () => server.issueToken({ principal: 'ann', databases: ['budget'], ttlMs: 60_000 }),
+      token: () => server.issueToken({ principal: 'ann', databases: ['budget'], ttlMs: 3_600_000 }),
     },
   });
   onTestFinished(async () => {

@@ -59,7 +59,7 @@ afterEach(async () => {
 
 async function open(device: Device): Promise<Client> {
   const token = (): Promise<string> =>
-    server.issueToken({ principal: 'ann', databases: ['team'], ttlMs: 60_000 }).then((issued) => issued ?? '');
+    server.issueToken({ principal: 'ann', databases: ['team'], ttlMs: 3_600_000 }).then((issued) => issued ?? '');
   const client = await device.createClient({
     name: 'team',
     schema,

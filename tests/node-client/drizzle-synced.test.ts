@@ -43,7 +43,7 @@ beforeEach(async () => {
     sync: {
       url: `ws://localhost:${port}/sync`,
       databaseId: 'list',
-      token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }),
+      token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 3_600_000 }),
     },
   });
   db = drizzle(client);

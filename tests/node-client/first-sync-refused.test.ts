@@ -29,7 +29,7 @@ it.each([
       sync: {
         url: 'ws://in-process',
         databaseId: 'list',
-        token: () => server.issueToken({ principal: 'ann', databases, ttlMs: 60_000 }),
+        token: () => server.issueToken({ principal: 'ann', databases, ttlMs: 3_600_000 }),
         transport: inProcess(server),
         firstSync: {},
       },

@@ -28,7 +28,7 @@ it('a todo that is added on one device appears on another', async () => {
     url: 'ws://in-process',
     transport: inProcess(server),
     databaseId: 'list',
-    token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }),
+    token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 3_600_000 }),
   };
 
   // Each client has its own device.

@@ -42,7 +42,7 @@ async function open({ server, device = createDevice(), principal = 'ann', signed
       url: 'ws://in-process',
       databaseId: 'list',
       principal,
-      token: () => server.issueToken({ ...signedIn, databases: ['list'], ttlMs: 60_000 }),
+      token: () => server.issueToken({ ...signedIn, databases: ['list'], ttlMs: 3_600_000 }),
       transport: inProcess(server),
     },
   });

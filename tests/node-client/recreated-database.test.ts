@@ -43,7 +43,7 @@ class RestartedServer {
       url: `ws://127.0.0.1:${this.port}/sync`,
       databaseId,
       token: async () =>
-        (await this.sync?.issueToken({ principal: 'ann', databases: [databaseId], ttlMs: 60_000 })) ?? '',
+        (await this.sync?.issueToken({ principal: 'ann', databases: [databaseId], ttlMs: 3_600_000 })) ?? '',
     };
   }
 }

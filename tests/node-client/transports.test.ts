@@ -52,7 +52,7 @@ it('in-process: syncs, downloads a first snapshot and reconnects, without any so
   const sync: NodeSyncOptions = {
     url: 'ws://in-process/anywhere',
     databaseId: 'list',
-    token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }),
+    token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 3_600_000 }),
     transport: inProcess({
       connect: (client) => server.connect(client),
       app: { fetch: (request) => server.app.fetch(request) },

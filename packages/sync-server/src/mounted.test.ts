@@ -63,7 +63,7 @@ describe('a server mounted in another app', () => {
     expect(await (await fetch(`http://${host}/sync/health`)).json()).toEqual({ status: 'ok' });
     expect((await fetch(`http://${host}/health`)).status).toBe(404);
     const connection = await TestConnection.connect(`ws://${host}/sync`);
-    await connection.open(await sync.issueToken({ principal: 'ann', databases: [DATABASE], ttlMs: 60_000 }), DATABASE);
+    await connection.open(await sync.issueToken({ principal: 'ann', databases: [DATABASE], ttlMs: 3_600_000 }), DATABASE);
     expect(await connection.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
     await connection.close();
   });
@@ -79,7 +79,7 @@ describe('a server mounted in another app', () => {
         await response.body?.cancel();
         return response.status;
       };
-      const stranger = await sync.issueToken({ principal: 'eve', databases: ['elsewhere'], ttlMs: 60_000 });
+      const stranger = await sync.issueToken({ principal: 'eve', databases: ['elsewhere'], ttlMs: 3_600_000 });
       expect(await ask({ origin: 'https://evil.test' })).toBe(403);
       if (access === 'public') return;
       expect(await ask({})).toBe(401);

@@ -44,7 +44,7 @@ it('the server does what docs/server.md says', async () => {
 });
 
 it('a host that uses its own sessions as tokens admits them and refuses others', async () => {
-  const sessions = new Map([['s1', { userId: 'ann', name: 'Ann', expiresAtMs: Date.now() + 60_000 }]]);
+  const sessions = new Map([['s1', { userId: 'ann', name: 'Ann', expiresAtMs: Date.now() + 3_600_000 }]]);
   const sync = createSyncServer({
     dataDir: temporaryFolder(),
     schema: TEST_SCHEMA,

@@ -184,7 +184,7 @@ describe('several instances on one PostgreSQL server', () => {
     const code = await a.sync.members.invite({
       databaseId: DATABASE,
       role: 'viewer',
-      expiresAtMs: Date.now() + 60_000,
+      expiresAtMs: Date.now() + 3_600_000,
     });
     const accept = async (principal: string): Promise<number> =>
       (

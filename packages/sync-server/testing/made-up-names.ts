@@ -112,7 +112,7 @@ export async function checkNamesOfDatabases(server: TestServer, names: number): 
           principal: 'ann',
           databases: [name],
           role: 'owner',
-          ttlMs: 60_000,
+          ttlMs: 3_600_000,
         });
         const connection = await server.connect();
         connection.hello(token, name);

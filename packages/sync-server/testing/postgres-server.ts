@@ -25,8 +25,10 @@ const NOBODY = 65_534;
 /** A role like that of a real host: it owns its tables and cannot bypass row-level security. */
 const ROLE = 'rockpool_app';
 
-const RESTART_ATTEMPTS = 100;
 const RESTART_DELAY_MS = 100;
+
+/** What PostgreSQL says while processes of the killed server have not exited yet. */
+const STILL_IN_USE = /postmaster\.pid|shared memory block|Address already in use/;
 
 interface Binaries {
   readonly initdb: string;
@@ -193,13 +195,12 @@ export class PostgresServer extends PostgresAccess {
 
   /** Starts the server again after a kill; it recovers from its log. */
   async restart(): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
+    for (;;) {
       try {
         this.child = await run(this.installation);
         return;
       } catch (error) {
-        // Retries until the last process of the killed server has exited.
-        if (attempt === RESTART_ATTEMPTS) throw error;
+        if (!STILL_IN_USE.test(String(error))) throw error;
         await new Promise((resolve) => setTimeout(resolve, RESTART_DELAY_MS));
       }
     }

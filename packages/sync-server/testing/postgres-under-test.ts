@@ -3,8 +3,6 @@ import type {} from './postgres-for-all.ts';
 import { portBehind } from './postgres-on-demand.ts';
 import { PostgresAccess, PostgresServer } from './postgres-server.ts';
 
-const START_MS = 120_000;
-
 /** The PostgreSQL server that all test files of a run share. Tests create databases of their own in it. */
 export function postgresUnderTest(): { readonly server: PostgresAccess } {
   let server: PostgresAccess | undefined;
@@ -13,7 +11,7 @@ export function postgresUnderTest(): { readonly server: PostgresAccess } {
     const door = inject('postgresDoor');
     if (port === undefined && door === undefined) throw new Error('this test project has no PostgreSQL');
     server = new PostgresAccess(port ?? (await portBehind(door as number)));
-  }, START_MS);
+  });
   return {
     get server() {
       return server as PostgresAccess;
@@ -26,7 +24,7 @@ export function mortalPostgresUnderTest(): { readonly server: PostgresServer } {
   let server: PostgresServer | undefined;
   beforeAll(async () => {
     server = await PostgresServer.start();
-  }, START_MS);
+  });
   afterAll(async () => {
     await server?.stop();
   });

@@ -63,8 +63,10 @@ export class ServerProcess {
     });
     const end = finished(child);
     const url = await new Promise<string>((resolve, reject) => {
+      let said = '';
       child.stdout.on('data', (chunk: Buffer) => {
-        const [, found] = /listening on http:\/\/(\S+)/.exec(chunk.toString()) ?? [];
+        said += chunk.toString();
+        const [, found] = /listening on http:\/\/(\S+)\s/.exec(said) ?? [];
         if (found !== undefined) resolve(`ws://${found}/sync`);
       });
       void end.then(({ stderr }) => reject(new Error(`the server ended before it was ready: ${stderr}`)));

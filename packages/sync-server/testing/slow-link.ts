@@ -48,12 +48,18 @@ export class SlowLink {
     this.carry(far, near);
   }
 
+  /** Without a delay it needs no timer, so that the timers of a test may be fakes. */
+  private delay(): Promise<void> | void {
+    const { maxDelayMs } = this;
+    if (maxDelayMs > 0) return new Promise((resolve) => void setTimeout(resolve, Math.random() * maxDelayMs));
+  }
+
   private carry(from: Socket, to: Socket): void {
     this.sockets.add(from);
     from.setNoDelay(true);
     let last = Promise.resolve();
     const afterAWhile = (act: () => void): void => {
-      last = last.then(() => new Promise((resolve) => setTimeout(resolve, Math.random() * this.maxDelayMs))).then(act);
+      last = last.then(() => this.delay()).then(act);
     };
     from.on('data', (chunk) => afterAWhile(() => void to.write(chunk)));
     from.on('error', () => undefined); // `close` follows

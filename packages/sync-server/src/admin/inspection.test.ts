@@ -68,7 +68,7 @@ describe('the inspection of one database', () => {
     const ann = await server.open();
     await ann.commit([insert('accounts', 'a', { name: 'a' }), insert('accounts', 'b', { name: 'b' })]);
     await server.sync.members.setRole(DATABASE, 'rex', null);
-    await server.sync.members.invite({ databaseId: DATABASE, role: 'viewer', expiresAtMs: Date.now() + 60_000 });
+    await server.sync.members.invite({ databaseId: DATABASE, role: 'viewer', expiresAtMs: Date.now() + 3_600_000 });
     const body = await details();
     expect(body).toMatchObject({
       id: DATABASE,

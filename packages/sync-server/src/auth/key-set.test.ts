@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateKeyPair, SignJWT, type JWTPayload } from 'jose';
 import { OAuth2Server } from 'oauth2-mock-server';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { testKeys, type TestKeys } from '../../testing/keys.ts';
 import { issueToken, jwtAuthenticate } from './jwt.ts';
 
@@ -22,6 +22,14 @@ let es: TestKeys;
 let ed: TestKeys;
 beforeAll(async () => {
   [es, ed] = await Promise.all([testKeys('ES256', 'k1'), testKeys('EdDSA', 'k2')]);
+});
+
+// Otherwise tokens that expire soon would expire before a busy machine gets to their test.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: nowS * 1000 });
+});
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 describe('tokens of an identity provider', () => {
@@ -124,21 +132,16 @@ describe('a key set at a URL', () => {
     answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
     const authenticate = jwtAuthenticate({ ...rules, keySet: url }, Date.now);
     const retired = await Promise.all(['r1', 'r2'].map((kid) => es.sign(claims, { kid })));
-    vi.useFakeTimers({ toFake: ['Date'], now: nowS * 1000 });
-    try {
-      for (const token of retired) {
-        // Keys are fetched again at most every 30 s.
-        vi.advanceTimersByTime(31_000);
-        await expect(authenticate(token)).rejects.toMatchObject({ code: 'auth-token-invalid' });
-      }
-      for (const token of retired)
-        await expect(authenticate(token)).rejects.toMatchObject({ code: 'auth-token-invalid' });
-      await expect(authenticate(await es.sign(claims, { kid: 'new' }))).rejects.toMatchObject({
-        code: 'auth-unavailable',
-      });
-    } finally {
-      vi.useRealTimers();
+    for (const token of retired) {
+      // Keys are fetched again at most every 30 s.
+      vi.advanceTimersByTime(31_000);
+      await expect(authenticate(token)).rejects.toMatchObject({ code: 'auth-token-invalid' });
     }
+    for (const token of retired)
+      await expect(authenticate(token)).rejects.toMatchObject({ code: 'auth-token-invalid' });
+    await expect(authenticate(await es.sign(claims, { kid: 'new' }))).rejects.toMatchObject({
+      code: 'auth-unavailable',
+    });
   });
 
   it('verifies tokens for a day after it was last fetched, and always reports a failed fetch', async () => {
@@ -148,34 +151,29 @@ describe('a key set at a URL', () => {
     const token = await es.sign({ ...claims, exp: nowS + 7 * 24 * 3_600 });
     const unknown = await es.sign(claims, { kid: 'new' });
     const [minuteMs, dayMs] = [60_000, 24 * 3_600_000];
-    vi.useFakeTimers({ toFake: ['Date'], now: nowS * 1000 });
-    try {
-      await authenticate(token);
-      answer = () => ({ status: 503, body: '' });
-      fetchCount = 0;
-      const authenticateAt = (ageMs: number): Promise<unknown> => {
-        vi.setSystemTime(nowS * 1000 + ageMs);
-        return authenticate(token);
-      };
-      await authenticateAt(9 * minuteMs);
-      expect([fetchCount, failures.length]).toEqual([0, 0]);
-      await Promise.all([authenticateAt(11 * minuteMs), authenticate(token)]);
-      await authenticate(token);
-      expect([fetchCount, failures.length]).toEqual([1, 1]);
-      await expect(authenticate(unknown)).rejects.toMatchObject({ code: 'auth-unavailable' });
-      await authenticateAt(dayMs - minuteMs);
-      expect(failures).toHaveLength(2);
-      for (let i = 0; i < 2; i++)
-        expect(await authenticateAt(dayMs).catch((error: unknown) => error)).toMatchObject({
-          code: 'auth-unavailable',
-          cause: { message: expect.stringContaining('200 OK') as string },
-        });
-      expect(failures).toHaveLength(3);
-      answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
-      await authenticateAt(dayMs + minuteMs);
-    } finally {
-      vi.useRealTimers();
-    }
+    await authenticate(token);
+    answer = () => ({ status: 503, body: '' });
+    fetchCount = 0;
+    const authenticateAt = (ageMs: number): Promise<unknown> => {
+      vi.setSystemTime(nowS * 1000 + ageMs);
+      return authenticate(token);
+    };
+    await authenticateAt(9 * minuteMs);
+    expect([fetchCount, failures.length]).toEqual([0, 0]);
+    await Promise.all([authenticateAt(11 * minuteMs), authenticate(token)]);
+    await authenticate(token);
+    expect([fetchCount, failures.length]).toEqual([1, 1]);
+    await expect(authenticate(unknown)).rejects.toMatchObject({ code: 'auth-unavailable' });
+    await authenticateAt(dayMs - minuteMs);
+    expect(failures).toHaveLength(2);
+    for (let i = 0; i < 2; i++)
+      expect(await authenticateAt(dayMs).catch((error: unknown) => error)).toMatchObject({
+        code: 'auth-unavailable',
+        cause: { message: expect.stringContaining('200 OK') as string },
+      });
+    expect(failures).toHaveLength(3);
+    answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
+    await authenticateAt(dayMs + minuteMs);
   });
 
   it('makes tokens fail with auth-unavailable, not auth-token-invalid, while it cannot be fetched', async () => {
@@ -184,18 +182,13 @@ describe('a key set at a URL', () => {
     const authenticate = jwtAuthenticate({ ...rules, keySet: url }, Date.now, (error) => void failures.push(error));
     const token = await es.sign(claims);
     fetchCount = 0;
-    vi.useFakeTimers({ toFake: ['Date'], now: nowS * 1000 });
-    try {
-      for (let i = 0; i < 2; i++)
-        await expect(authenticate(token)).rejects.toMatchObject({ code: 'auth-unavailable', recovery: 'retry' });
-      // A server that starts during an outage reports it too, and waits a second before it tries again.
-      expect([fetchCount, failures.length]).toEqual([1, 1]);
-      answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
-      vi.advanceTimersByTime(1_000);
-      expect(await authenticate(token)).toMatchObject({ id: 'ann' });
-    } finally {
-      vi.useRealTimers();
-    }
+    for (let i = 0; i < 2; i++)
+      await expect(authenticate(token)).rejects.toMatchObject({ code: 'auth-unavailable', recovery: 'retry' });
+    // A server that starts during an outage reports it too, and waits a second before it tries again.
+    expect([fetchCount, failures.length]).toEqual([1, 1]);
+    answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
+    vi.advanceTimersByTime(1_000);
+    expect(await authenticate(token)).toMatchObject({ id: 'ann' });
   });
 });
 
@@ -253,24 +246,19 @@ describe('an OpenID Connect provider', () => {
     };
     const authenticate = jwtAuthenticate({ oidcIssuer: iss, audience: 'budget' }, Date.now);
     const [first, second] = await Promise.all([es, ed].map((keys) => keys.sign({ ...claims, iss, exp: nowS + 3_600 })));
-    vi.useFakeTimers({ toFake: ['Date'], now: nowS * 1000 });
-    try {
-      publishAt('/first', es.keySet);
-      expect(await authenticate(first as string)).toMatchObject({ id: 'ann' });
-      documents.clear();
-      publishAt('/second', ed.keySet);
-      vi.advanceTimersByTime(minuteMs / 2);
-      expect(await authenticate(second as string)).toMatchObject({ id: 'ann' });
-      // The old place still has keys, but the provider has withdrawn them.
-      publishAt('/third', es.keySet);
-      vi.advanceTimersByTime(10 * minuteMs);
-      await expect(authenticate(second as string)).rejects.toMatchObject({ code: 'auth-token-invalid' });
-      documents.delete('/.well-known/openid-configuration');
-      vi.advanceTimersByTime(10 * minuteMs);
-      expect(await authenticate(first as string)).toMatchObject({ id: 'ann' });
-    } finally {
-      vi.useRealTimers();
-    }
+    publishAt('/first', es.keySet);
+    expect(await authenticate(first as string)).toMatchObject({ id: 'ann' });
+    documents.clear();
+    publishAt('/second', ed.keySet);
+    vi.advanceTimersByTime(minuteMs / 2);
+    expect(await authenticate(second as string)).toMatchObject({ id: 'ann' });
+    // The old place still has keys, but the provider has withdrawn them.
+    publishAt('/third', es.keySet);
+    vi.advanceTimersByTime(10 * minuteMs);
+    await expect(authenticate(second as string)).rejects.toMatchObject({ code: 'auth-token-invalid' });
+    documents.delete('/.well-known/openid-configuration');
+    vi.advanceTimersByTime(10 * minuteMs);
+    expect(await authenticate(first as string)).toMatchObject({ id: 'ann' });
   });
 
   it('is looked up again after a failure', async () => {

@@ -15,7 +15,7 @@ let stoppedMs: number | null = null;
 const tested = serverUnderTest({ now: () => stoppedMs ?? Date.now() + aheadMs });
 const owner = (): Promise<string> => tested.server.token('owner', 'olga');
 const stranger = (principal: string): Promise<string> =>
-  tested.server.sync.issueToken({ principal, databases: [], ttlMs: 60_000 });
+  tested.server.sync.issueToken({ principal, databases: [], ttlMs: 3_600_000 });
 
 async function ask(
   method: string,
@@ -302,11 +302,11 @@ describe('the members of a database that has the maximum number of stored roles'
     const { members } = server.sync;
     const quota = { code: 'quota-exceeded', fields: { quota: 'members', limit: 2 } };
     const accept = async (principal: string): Promise<unknown> => {
-      const token = await server.sync.issueToken({ principal, databases: [], ttlMs: 60_000 });
+      const token = await server.sync.issueToken({ principal, databases: [], ttlMs: 3_600_000 });
       const body = JSON.stringify({ code });
       return (await server.ask('POST', '/invitations/accept', { token, body })).json();
     };
-    const code = await members.invite({ databaseId: DATABASE, role: 'editor', expiresAtMs: Date.now() + 60_000 });
+    const code = await members.invite({ databaseId: DATABASE, role: 'editor', expiresAtMs: Date.now() + 3_600_000 });
     for (const principal of ['mia', 'zoe']) await members.setRole(DATABASE, principal, 'viewer');
     await expect(members.setRole(DATABASE, 'eve', 'viewer')).rejects.toMatchObject(quota);
     expect(await accept('eve')).toMatchObject(quota);
@@ -343,7 +343,7 @@ describe('a principal who is revoked everywhere', () => {
 
   it('loses the invitations that they issued in any database, and cannot accept one', async () => {
     const { members } = tested.server.sync;
-    const request = { databaseId: DATABASE, role: 'owner', expiresAtMs: Date.now() + 60_000 } as const;
+    const request = { databaseId: DATABASE, role: 'owner', expiresAtMs: Date.now() + 3_600_000 } as const;
     const codes = [
       await members.invite({ ...request, invitedBy: 'ann' }),
       await members.invite({ ...request, databaseId: 'other', invitedBy: 'ann' }),
@@ -386,7 +386,7 @@ it('members and invitations of a deleted database are forgotten, and other insta
     now: Date.now,
   });
   await members.setRole(DATABASE, 'zoe', 'owner');
-  const request = { role: 'owner', expiresAtMs: Date.now() + 60_000 } as const;
+  const request = { role: 'owner', expiresAtMs: Date.now() + 3_600_000 } as const;
   for (const databaseId of [DATABASE, 'other']) await members.invite({ ...request, databaseId });
   const announced: string[] = [];
   bus.subscribe('members', ({ databaseId }) => void announced.push(databaseId));

@@ -36,7 +36,8 @@ function openMembers(port?: number, answerDeadlineMs?: number): PostgresMembers 
 
 /** Begins to load a cache that polls only when a test calls `follow`, unless `options` say otherwise. */
 function beginCache(store: PostgresMembers, options: Partial<RoleCacheOptions> = {}): RoleCache {
-  const defaults = { pollIntervalMs: 2 ** 30, checkIntervalMs: 2 ** 30, onChanged: () => undefined };
+  const never = 2 ** 30;
+  const defaults = { pollIntervalMs: never, checkIntervalMs: never, pollDeadlineMs: never, onChanged: () => undefined };
   const cache = new RoleCache({ ...defaults, onError: () => undefined, store, ...options });
   onTestFinished(() => cache.close());
   return cache;

@@ -18,7 +18,7 @@ async function pushed(): Promise<{ site: TestSite; connection: TestConnection }>
 async function hello(site: TestSite, principal: string, formerly: readonly string[] = []): Promise<TestConnection> {
   const connection = await tested.server.connect(site);
   connection.hello(
-    await tested.server.sync.issueToken({ principal, databases: [DATABASE], formerly, ttlMs: 60_000 }),
+    await tested.server.sync.issueToken({ principal, databases: [DATABASE], formerly, ttlMs: 3_600_000 }),
     DATABASE,
   );
   return connection;

@@ -83,7 +83,7 @@ describe('a token', () => {
   it.each<[string, Record<string, unknown>]>([
     ['aud', { aud: 'elsewhere' }],
     ['iss', { iss: undefined }],
-    ['nbf', { nbf: nowS() + 60 }],
+    ['nbf', { nbf: nowS() + 3_600 }],
     ['sub', { sub: 'a\0' }],
     ['databases', { databases: DATABASE }],
     ['formerly', { formerly: 'ben' }],

@@ -8,6 +8,9 @@ import { busContract } from './bus.contract.ts';
 import type { BusMessage } from './bus.ts';
 import { NatsBus, natsUrlProblem } from './nats-bus.ts';
 
+/** Longer than a test may take. */
+const NEVER_MS = 3_600_000;
+
 const A_MEMBER: BusMessage = { kind: 'members', databaseId: 'a' };
 const LARGE: BusMessage = { kind: 'presence', databaseId: 'a', instance: 'x', update: 'A'.repeat(7_000), asks: false };
 
@@ -17,7 +20,7 @@ async function startNats(settings?: string): Promise<NatsServer> {
   return nats;
 }
 
-function makeBus(url: string, { storeId = 'store', pingIntervalMs = 5_000, errors = [] as unknown[] } = {}): NatsBus {
+function makeBus(url: string, { storeId = 'store', pingIntervalMs = NEVER_MS, errors = [] as unknown[] } = {}): NatsBus {
   const bus = new NatsBus(
     { servers: [url] },
     () => Promise.resolve(storeId),
@@ -46,7 +49,7 @@ describe.skipIf(isNatsMissing)('a bus over NATS', () => {
     shared ??= await NatsServer.start();
     const options = { servers: [shared.url] };
     const onError = (error: unknown): void => expect.unreachable(String(error));
-    const make = (): NatsBus => new NatsBus(options, () => Promise.resolve('contract'), onError);
+    const make = (): NatsBus => new NatsBus(options, () => Promise.resolve('contract'), onError, NEVER_MS);
     return [make(), make()];
   });
 

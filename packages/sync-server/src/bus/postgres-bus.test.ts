@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { RockpoolError } from '@rockpool/shared';
 import { expect, it, vi } from 'vitest';
 import { Connections } from '../postgres/connection.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
@@ -10,6 +11,9 @@ import { PostgresBus } from './postgres-bus.ts';
 
 const postgres = postgresUnderTest();
 
+/** Longer than a test may take. */
+const NEVER_MS = 3_600_000;
+
 interface BusDeadlines {
   readonly answerDeadlineMs?: number;
   readonly pollDeadlineMs?: number;
@@ -19,12 +23,9 @@ interface BusDeadlines {
 async function makeBus(
   url: string,
   errors: unknown[] = [],
-  { answerDeadlineMs, pollDeadlineMs, probeIntervalMs }: BusDeadlines = {},
+  { answerDeadlineMs = NEVER_MS, pollDeadlineMs = NEVER_MS, probeIntervalMs = NEVER_MS }: BusDeadlines = {},
 ): Promise<PostgresBus> {
-  const connections = new Connections(url, {
-    ...(answerDeadlineMs !== undefined && { answerDeadlineMs }),
-    ...(pollDeadlineMs !== undefined && { pollDeadlineMs }),
-  });
+  const connections = new Connections(url, { answerDeadlineMs, pollDeadlineMs });
   const bus = new PostgresBus(connections, (error) => void errors.push(error), probeIntervalMs);
   const close = bus.close.bind(bus);
   bus.close = async () => {
@@ -71,8 +72,6 @@ it('a bus over PostgreSQL listens again after its connection fell silent without
   const { name } = await postgres.server.createDatabase();
   const errors: unknown[] = [];
   const bus = await makeBus(postgres.server.urlOf(name, link.port), errors, {
-    // Longer than a test may take: a commit waits for longer than a message.
-    answerDeadlineMs: 3_600_000,
     pollDeadlineMs: 1_000,
     probeIntervalMs: 500,
   });
@@ -96,14 +95,17 @@ it('a bus over PostgreSQL is not connected behind a pooler that shares connectio
     async (text, values = []) =>
       (await listening?.query<unknown[]>({ text, values: [...values], rowMode: 'array' }))?.rows ?? [],
   );
-  const errors: unknown[] = [];
-  const bus = new PostgresBus(connections, (error) => void errors.push(error), 10);
+  // Whether the bus counts as connected when it reports the pooler. A busy machine may report other errors before.
+  let isConnected: boolean | null = null;
+  const onError = (error: unknown): void => {
+    if (error instanceof RockpoolError && error.code === 'config-invalid') ({ isConnected } = bus.state);
+  };
+  const bus = new PostgresBus(connections, onError, 10);
   await until(() => {
     bus.publish({ kind: 'members', databaseId: 'a' });
-    return errors.length > 0;
+    return isConnected !== null;
   });
-  expect(errors[0]).toMatchObject({ code: 'config-invalid' });
-  expect(bus.state.isConnected).toBe(false);
+  expect(isConnected).toBe(false);
   await bus.close();
   await connections.close();
 });

@@ -31,7 +31,7 @@ describe('the log', () => {
       code: string;
     };
     await ask('DELETE', `/databases/${DATABASE}/invitations/unknown`, owner);
-    const nils = await tested.server.sync.issueToken({ principal: 'nils', databases: [], ttlMs: 60_000 });
+    const nils = await tested.server.sync.issueToken({ principal: 'nils', databases: [], ttlMs: 3_600_000 });
     await ask('POST', '/invitations/accept', nils, { code });
     const by = { database: DATABASE, principal: 'olga', address: ADDRESS };
     expect(logged()).toEqual([

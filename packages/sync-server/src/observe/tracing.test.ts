@@ -104,7 +104,9 @@ it('another instance continues the trace over the bus', async () => {
     await reader.delivery();
   }
   const [follow] = named('rockpool.follow') as [ReadableSpan];
-  const push = named('rockpool.push').find((span) => span.spanContext().spanId === follow.parentSpanContext?.spanId);
+  const isPush = (span: ReadableSpan): boolean => span.spanContext().spanId === follow.parentSpanContext?.spanId;
+  await until(() => named('rockpool.push').some(isPush));
+  const push = named('rockpool.push').find(isPush);
   expect(follow.parentSpanContext?.isRemote).toBe(true);
   expect(follow.attributes['rockpool.sessions']).toBe(1);
   const stages = exporter

@@ -1,5 +1,5 @@
 import { decodeServerMessage, encodeMessage, type SeenPresence } from '@rockpool/shared';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { InProcessBus } from '../bus/in-process-bus.ts';
 import { PresenceRelay } from './presence-relay.ts';
 import { PresenceRoom, type PresenceMember } from './presence-room.ts';
@@ -122,14 +122,21 @@ describe('presence at several instances', () => {
     expect(ben.gone()).toEqual([]);
   });
 
-  it('is removed if its instance is dead, and repeated if the instance is alive', async () => {
+  it('is removed if its instance is dead, and repeated if the instance is alive', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
     const [a, b] = [instance({ repeatMs: 5, silenceMs: 60_000 }), instance({ repeatMs: 5, silenceMs: 100 })];
     a.enter('ann', '1');
     const ben = b.enter('ben', '2');
-    await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
+    vi.advanceTimersByTime(50);
+    expect(ben.sees()).toEqual(['ann 1', 'ben 2']);
     bus.publish({ kind: 'presence', databaseId: 'household', instance: 'dies', update: deadUpdate(), asks: false });
-    await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2', 'dead 9']);
-    await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
+    vi.advanceTimersByTime(90);
+    expect(ben.sees()).toEqual(['ann 1', 'ben 2', 'dead 9']);
+    vi.advanceTimersByTime(20);
+    expect(ben.sees()).toEqual(['ann 1', 'ben 2']);
+    vi.advanceTimersByTime(1_000);
+    expect(ben.sees()).toEqual(['ann 1', 'ben 2']);
     expect(ben.gone()).toEqual(['dead']);
   });
 

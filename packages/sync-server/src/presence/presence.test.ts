@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import {
   MAX_PRESENCE_STATE_BYTES,
   MAX_PRESENCE_STATES,
+  PRESENCE_INTERVAL_MS,
+  SILENCE_LIMIT_MS,
   type PresenceUpdate,
   type PresenceState,
   type SeenPresence,
@@ -84,7 +86,7 @@ describe('presence', () => {
         principal: 'ann',
         name: 'Ann Åkesson',
         databases: [DATABASE],
-        ttlMs: 60_000,
+        ttlMs: 3_600_000,
       }),
       DATABASE,
     );
@@ -156,10 +158,12 @@ describe('presence', () => {
   it('reaches each session at most once per interval, with the newest states', async () => {
     const [ann, ben] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' })];
     await enter(ben);
+    const startMs = performance.now();
     for (let n = 0; n < 400; n++) say(ann, { stateJson: String(n) });
     let messages = 0;
     for (let isLast = false; !isLast; messages++) isLast = (await ben.next('presence-update')).seen.some(text('399'));
-    expect(messages).toBeLessThan(40);
+    // A timer may end a millisecond early. The busier the machine, the more intervals pass.
+    expect(messages).toBeLessThan(2 + (performance.now() - startMs) / (PRESENCE_INTERVAL_MS - 2));
   });
 
   it.each([
@@ -196,18 +200,18 @@ describe('presence', () => {
 });
 
 describe('presence of a silent session', () => {
-  const impatient = serverUnderTest({ limits: { silenceLimitMs: 300 } });
+  let nowMs = Date.now();
+  const quiet = serverUnderTest({ now: () => nowMs, limits: { silenceLimitMs: SILENCE_LIMIT_MS } });
 
   it('ends with the session', async () => {
-    const [ann, ben] = [await impatient.server.open(), await impatient.server.open(undefined, { principal: 'ben' })];
+    const [ann, ben] = [await quiet.server.open(), await quiet.server.open(undefined, { principal: 'ben' })];
     await enter(ann);
     await enter(ben, { stateJson: '1' });
     await seen(ann, text('1'));
-    const keepsOn = setInterval(() => ann.send({ type: 'confirm', cursor: 0, lastAckedSequence: 0 }), 50);
-    try {
-      expect(await seen(ann, nothing)).toMatchObject({ principal: 'ben' });
-    } finally {
-      clearInterval(keepsOn);
+    for (let half = 0; half < 2; half++) {
+      nowMs += 0.6 * SILENCE_LIMIT_MS;
+      await ann.roundTrip();
     }
+    expect(await seen(ann, nothing)).toMatchObject({ principal: 'ben' });
   });
 });

@@ -180,7 +180,8 @@ describe('connections that send no request', () => {
     const [silent, slow] = [silentAt(running.url), silentAt(running.url)];
     slow.write('GET /health HTTP/1.1\r\n');
     await Promise.all([silent, slow].map((socket) => once(socket, 'close')));
-    expect((await fetch(`${running.url}/health`)).status).toBe(200);
+    // Repeats, because the same deadline may end a request on a busy machine.
+    await expect.poll(async () => (await fetch(`${running.url}/health`)).status).toBe(200);
   });
 
   it('are limited on every port of the server: the one that has waited longest is closed', async () => {
@@ -241,7 +242,7 @@ describe('plain HTTP', () => {
   const ownerToken = (): Promise<string> =>
     issueToken(
       new TextEncoder().encode(TEST_SECRET),
-      { principal: 'ann', databases: [DATABASE], role: 'owner', ttlMs: 60_000 },
+      { principal: 'ann', databases: [DATABASE], role: 'owner', ttlMs: 3_600_000 },
       Date.now(),
     );
 
@@ -271,11 +272,14 @@ describe('plain HTTP', () => {
         `PUT /databases/${DATABASE}/members/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nTransfer-Encoding: chunked\r\n\r\n`,
       );
       for (let i = 0; i < 8; i++) socket.write(`1000\r\n${' '.repeat(4096)}\r\n`);
-      socket.once('data', (data) => {
-        resolve(data.toString());
+      let received = '';
+      socket.on('data', (data) => {
+        received += data.toString();
+        if (!received.includes('}')) return;
+        resolve(received);
         socket.destroy();
       });
-      socket.once('error', reject);
+      socket.once('error', reject).once('close', () => resolve(received));
     });
     expect(answer).toContain('413');
     expect(answer).toContain('frame-too-large');

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { insert, remove, update } from '../../testing/changeset.ts';
+import { withHeldAnswers } from '../../testing/held-answers.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -116,16 +117,19 @@ describe('a snapshot', () => {
     const position = { logEpoch: '', watermark: 3, tombstoneHorizon: 0, schemaHash: TEST_SCHEMA.hash };
     const build = (databaseId: string): Promise<unknown> =>
       snapshots.get(databaseId, position, 'everything').catch((error: unknown) => error);
-    const builds = [build('a'), build('b')];
-    // The first one has begun.
-    await new Promise(setImmediate);
-    await snapshots.close();
-    expect(await Promise.all([...builds, build('a'), build('c')])).toEqual([
-      expect.objectContaining({ watermark: 3 }),
-      expect.objectContaining({ code: 'database-unavailable' }),
-      expect.objectContaining({ code: 'database-unavailable' }),
-      expect.objectContaining({ code: 'database-unavailable' }),
-    ]);
+    await withHeldAnswers(async ({ begun, release }) => {
+      const builds = [build('a'), build('b')];
+      await begun;
+      const closed = snapshots.close();
+      release();
+      await closed;
+      expect(await Promise.all([...builds, build('a'), build('c')])).toEqual([
+        expect.objectContaining({ watermark: 3 }),
+        expect.objectContaining({ code: 'database-unavailable' }),
+        expect.objectContaining({ code: 'database-unavailable' }),
+        expect.objectContaining({ code: 'database-unavailable' }),
+      ]);
+    });
   });
 
   it('is answered with 202 while it is being built, if the client does not wait', async () => {
@@ -135,12 +139,14 @@ describe('a snapshot', () => {
       tested.server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}&waitMs=${waitMs}`, {
         token,
       });
-    const early = await ask(0);
-    expect([early.status, early.headers.get('cache-control'), (await early.arrayBuffer()).byteLength]).toEqual([
-      202,
-      'no-store',
-      0,
-    ]);
+    await withHeldAnswers(async () => {
+      const early = await ask(0);
+      expect([early.status, early.headers.get('cache-control'), (await early.arrayBuffer()).byteLength]).toEqual([
+        202,
+        'no-store',
+        0,
+      ]);
+    });
     const built = await ask(60_000);
     expect([built.status, built.headers.get('rockpool-watermark')]).toEqual([200, '3']);
     await built.body?.cancel();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/kit/level.ts';
@@ -117,12 +118,17 @@ it('a server with threads answers /health while a thread is busy', async () => {
   await start();
   const writer = await server.open(undefined, { databaseId: HERE });
   const rowCount = atLevel({ test: 20_000, verify: 60_000 });
-  writer.site.write(Array.from({ length: rowCount }, (_, i) => insert('accounts', `k${i}`, { name: `${i}` })));
-  writer.push();
-  let answers = 0;
-  const decided = writer.decided(1).then(() => 'decided');
-  while ((await Promise.race([decided, fetch(`http://${server.host}/health`)])) !== 'decided') answers++;
-  expect(answers).toBeGreaterThan(10);
+  const answersDuringPush = async (): Promise<number> => {
+    const rows = Array.from({ length: rowCount }, (_, i) => insert('entries', randomUUID(), { amount: BigInt(i) }));
+    const { sequence } = writer.site.write(rows);
+    writer.push(sequence);
+    let answers = 0;
+    const decided = writer.decided(sequence).then(() => 'decided');
+    while ((await Promise.race([decided, fetch(`http://${server.host}/health`)])) !== 'decided') answers++;
+    return answers;
+  };
+  // Repeats, because a busy machine may run the thread and not this one during a push.
+  await expect.poll(answersDuringPush).toBeGreaterThan(10);
 });
 
 it('a server with threads decides the pushes that it has received before it stops', async () => {

@@ -131,7 +131,7 @@ const renewElsewhere: Intrusion = async (intruder, victim) => {
       principal: intruder.text('owner'),
       databases: [],
       formerly: [victim.text('owner')],
-      ttlMs: 60_000,
+      ttlMs: 3_600_000,
     }),
   });
   intruder.watch.lookAtError(asText(await connection.failure()), intruder.number);

@@ -184,7 +184,7 @@ const nameMembers: TenantStep = async (tenant, key) => {
 
 const invite: TenantStep = async (tenant) => {
   const tokenOf = (name: string): Promise<string> =>
-    tenant.server.sync.issueToken({ principal: tenant.text(name), databases: [], ttlMs: 60_000 });
+    tenant.server.sync.issueToken({ principal: tenant.text(name), databases: [], ttlMs: 3_600_000 });
   const { code } = (await (
     await tenant.ask('POST', `/databases/${tenant.databaseId}/invitations`, {
       body: JSON.stringify({ role: 'editor' }),
