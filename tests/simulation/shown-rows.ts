@@ -83,7 +83,7 @@ export class ShownRows {
   private lookLater(tab: Tab): void {
     const { looks } = tab;
     this.readLater(tab, async () => {
-      const returnsChangesets = this.returnsChangesets(tab);
+      const returnsChangesets = this.returnsChangesets(this.device.leader ?? tab);
       const [shown, fault] = await checkLater(tab, (ask) => [ask(SHOWN_SQL), rowsFault(ask)]);
       if (tab.looks === looks) tab.shown = shown;
       if (fault !== null) this.onViewFault(`${tab.owner.name} reads ${fault}`, returnsChangesets);
@@ -102,11 +102,13 @@ export class ShownRows {
 
   checkView(tab: Tab, when: string): void {
     const fault = tab.run(() => viewFault(tab));
-    if (fault !== null)
-      this.onViewFault(
-        `${tab.owner.name} sees ${when}${fault}`,
-        tab.run(() => this.returnsChangesets(tab)),
-      );
+    if (fault === null) return;
+    // In the middle of a write, SQLite is executing a statement of the leader, and must not be called for another one.
+    const asked = when === '' ? (this.device.leader ?? tab) : tab;
+    this.onViewFault(
+      `${tab.owner.name} sees ${when}${fault}`,
+      tab.run(() => this.returnsChangesets(asked)),
+    );
   }
 
   /**
@@ -115,7 +117,7 @@ export class ShownRows {
    * server decides, a counter shows the additions twice.
    */
   private returnsChangesets(tab: Tab): boolean {
-    const database = (this.device.leader ?? tab).opened?.database;
+    const database = tab.opened?.database;
     if (database === undefined) return false;
     if (recreatesCounters(database)) return true;
     const lastAckedSequence = database.outbox.lastAckedSequence();

@@ -63,7 +63,10 @@ describe('a server mounted in another app', () => {
     expect(await (await fetch(`http://${host}/sync/health`)).json()).toEqual({ status: 'ok' });
     expect((await fetch(`http://${host}/health`)).status).toBe(404);
     const connection = await TestConnection.connect(`ws://${host}/sync`);
-    await connection.open(await sync.issueToken({ principal: 'ann', databases: [DATABASE], ttlMs: 3_600_000 }), DATABASE);
+    await connection.open(
+      await sync.issueToken({ principal: 'ann', databases: [DATABASE], ttlMs: 3_600_000 }),
+      DATABASE,
+    );
     expect(await connection.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
     await connection.close();
   });

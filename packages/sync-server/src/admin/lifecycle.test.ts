@@ -328,8 +328,11 @@ describe('deleting a database', () => {
   it('keeps changes that are acknowledged after the delete, while a device writes', async () => {
     const before = await server.open();
     await before.commit([insert('accounts', 'before', { name: 'before' })]);
+    const device = await server.open();
+    await device.close();
     const deleting = admin('DELETE', `/databases/${DATABASE}?confirm=${DATABASE}`);
-    await writeUntil(deleting);
+    // The device knows the identity of the database, so it does not write to the next one.
+    await writeUntil(deleting, device.site);
     expect((await deleting).status).toBe(200);
     const fresh = await server.open();
     await fresh.commit([insert('accounts', 'after', { name: 'after' })]);

@@ -20,7 +20,10 @@ async function startNats(settings?: string): Promise<NatsServer> {
   return nats;
 }
 
-function makeBus(url: string, { storeId = 'store', pingIntervalMs = NEVER_MS, errors = [] as unknown[] } = {}): NatsBus {
+function makeBus(
+  url: string,
+  { storeId = 'store', pingIntervalMs = NEVER_MS, errors = [] as unknown[] } = {},
+): NatsBus {
   const bus = new NatsBus(
     { servers: [url] },
     () => Promise.resolve(storeId),
