@@ -436,6 +436,32 @@ const shapes: readonly Shape[] = [
     ],
   },
   {
+    title: 'a CAMT.053 statement with a batch of several payees that is not divided',
+    file: camt(
+      camtEntry(
+        '30.00',
+        'DBIT',
+        '<TxDtls><RltdPties><Cdtr><Nm>Coffee</Nm></Cdtr></RltdPties></TxDtls><TxDtls><RltdPties><Cdtr><Nm>Landlord</Nm></Cdtr></RltdPties></TxDtls>',
+      ).replace('</Ntry>', '<AddtlNtryInf>Collective order</AddtlNtryInf></Ntry>'),
+    ),
+    rows: [['2025-01-31', -3_000, 'Collective order']],
+  },
+  {
+    title: 'a CAMT.053 statement with a batch of payments in both directions',
+    file: camt(
+      camtEntry(
+        '9.00',
+        'CRDT',
+        '<TxDtls><Amt Ccy="EUR">10.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><RltdPties><Dbtr><Nm>Customer</Nm></Dbtr></RltdPties></TxDtls>' +
+          '<TxDtls><Amt Ccy="EUR">1.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><RltdPties><Cdtr><Nm>Card scheme</Nm></Cdtr></RltdPties></TxDtls>',
+      ),
+    ),
+    rows: [
+      ['2025-01-31', 1_000, 'Customer'],
+      ['2025-01-31', -100, 'Card scheme'],
+    ],
+  },
+  {
     title: 'a CAMT.052 report with a namespace prefix',
     file: camt(
       camtEntry(

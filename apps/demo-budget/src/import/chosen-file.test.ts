@@ -99,6 +99,19 @@ describe('a chosen file', () => {
     expect(file.value.table.rows.map(({ cells }) => cells[category ?? -1])).toEqual(['Home:Rent', '', 'Food']);
   });
 
+  it.each([
+    ['<AcctSvcrRef>20250131/7</AcctSvcrRef><NtryRef>1</NtryRef>', '20250131/7'],
+    ['<NtryRef>2025013100001</NtryRef>', '2025013100001'],
+    // Counts the entries of this one statement.
+    ['<NtryRef>1</NtryRef>', ''],
+  ])('in CAMT takes a reference that is unique among statements: %s', async (references, bankId) => {
+    const entry = `<Ntry><Amt Ccy="EUR">1.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><BookgDt><Dt>2025-01-31</Dt></BookgDt>${references}</Ntry>`;
+    const text = `<Document><BkToCstmrStmt><Stmt>${entry}</Stmt></BkToCstmrStmt></Document>`;
+    const file = await readChosenFile('a.xml', new Blob([text]));
+    if (!file.ok) throw new Error(file.problem.code);
+    expect(file.value.table.rows.map(({ cells }) => cells[statementColumns.bankId ?? -1])).toEqual([bankId]);
+  });
+
   it('is rejected unread if it is too large', async () => {
     const huge = {
       size: maxFileBytes + 1,

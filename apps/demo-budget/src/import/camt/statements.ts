@@ -48,26 +48,47 @@ function statusOf(entry: XmlElement): string {
 function rowsOfEntry(entry: XmlElement): string[][] {
   const payments = childrenOf(entry, 'NtryDtls').flatMap((details) => childrenOf(details, 'TxDtls'));
   const date = dayAt(entry, 'BookgDt') || dayAt(entry, 'ValDt');
-  const reference = textAt(entry, 'AcctSvcrRef') || textAt(entry, 'NtryRef');
+  const reference = textAt(entry, 'AcctSvcrRef') || numberOf(entry);
   if (payments.length > 1 && addUp(entry, payments))
     return payments.map((payment, index) =>
       cellsOf(payment, entry, date, textAt(payment, 'Refs', 'AcctSvcrRef') || numbered(reference, index)),
     );
-  const [only] = payments;
-  const cells = cellsOf(only ?? entry, entry, date, reference);
+  const cells = payments.length > 1 ? cellsOfBatch(payments, entry, date) : cellsOf(payments[0] ?? entry, entry, date);
   // The amount of the whole entry, not of its one payment, which may be in another currency.
-  cells[1] = signed(entry, textAt(entry, 'Amt'));
-  cells[4] = childOf(entry, 'Amt')?.attributes.get('Ccy') ?? '';
+  const whole = childOf(entry, 'Amt');
+  cells[1] = signed(entry, whole);
+  cells[4] = whole?.attributes.get('Ccy') ?? '';
+  cells[5] = reference;
   return [cells];
+}
+
+/** The entry's own reference. Empty for a short number: many banks count from 1 in every statement. */
+function numberOf(entry: XmlElement): string {
+  const number = textAt(entry, 'NtryRef');
+  return /^\d{1,6}$/.test(number) ? '' : number;
 }
 
 function numbered(reference: string, index: number): string {
   return reference === '' ? '' : `${reference}/${index + 1}`;
 }
 
-function cellsOf(payment: XmlElement, entry: XmlElement, date: string, reference: string): string[] {
+/**
+ * A batch that stays one row has the payee of its payments if it is the same for all. Otherwise it has the bank's text
+ * for the batch, and the payees as its memo.
+ */
+function cellsOfBatch(payments: readonly XmlElement[], entry: XmlElement, date: string): string[] {
+  const [first = [], ...others] = payments.map((payment) => cellsOf(payment, entry, date));
+  const payees = new Set([first, ...others].map((cells) => cells[2] ?? ''));
+  if (payees.size === 1) return first;
+  const cells = cellsOf(entry, entry, date);
+  cells[3] = [...payees].filter((payee) => payee !== '').join(', ');
+  return cells;
+}
+
+function cellsOf(payment: XmlElement, entry: XmlElement, date: string, reference = ''): string[] {
+  const directed = directedOf(payment, entry);
   const amount = amountOf(payment) ?? childOf(entry, 'Amt');
-  const isOut = textAt(entry, 'CdtDbtInd') === 'DBIT';
+  const isOut = isDebit(directed);
   // A reversal exchanges the parties: the payer of the original payment receives the money.
   const isReversal = textAt(entry, 'RvslInd') === 'true';
   const party = isOut === isReversal ? 'Dbtr' : 'Cdtr';
@@ -85,7 +106,7 @@ function cellsOf(payment: XmlElement, entry: XmlElement, date: string, reference
   const info = textAt(entry, 'AddtlNtryInf');
   return [
     date,
-    signed(entry, amount?.text.trim() ?? ''),
+    signed(directed, amount),
     payee || info || memo,
     payee === '' ? (info === '' ? '' : memo) : memo || info,
     amount?.attributes.get('Ccy') ?? '',
@@ -104,16 +125,27 @@ function addUp(entry: XmlElement, payments: readonly XmlElement[]): boolean {
   const whole = childOf(entry, 'Amt');
   const currency = whole?.attributes.get('Ccy') ?? '';
   if (whole === undefined || currency === '') return false;
-  const minorOf = (amount: XmlElement | undefined): number => {
+  const minorOf = (directed: XmlElement, amount: XmlElement | undefined): number => {
     if (amount === undefined || amount.attributes.get('Ccy') !== currency) return Number.NaN;
-    const parsed = parseAmount(amount.text, currency, 'point');
+    const parsed = parseAmount(signed(directed, amount), currency, 'point');
     return parsed.ok ? parsed.value : Number.NaN;
   };
-  return payments.reduce((sum, payment) => sum + minorOf(amountOf(payment)), 0) === minorOf(whole);
+  const sum = payments.reduce((total, payment) => total + minorOf(directedOf(payment, entry), amountOf(payment)), 0);
+  return sum === minorOf(entry, whole);
 }
 
-function signed(entry: XmlElement, amount: string): string {
-  return textAt(entry, 'CdtDbtInd') === 'DBIT' ? `-${amount.trim()}` : amount.trim();
+/** The element with the direction of a payment: a batch may contain both. Without its own, it has that of the entry. */
+function directedOf(payment: XmlElement, entry: XmlElement): XmlElement {
+  return childOf(payment, 'CdtDbtInd') === undefined ? entry : payment;
+}
+
+function isDebit(directed: XmlElement): boolean {
+  return textAt(directed, 'CdtDbtInd') === 'DBIT';
+}
+
+function signed(directed: XmlElement, amount: XmlElement | undefined): string {
+  const text = amount?.text.trim() ?? '';
+  return isDebit(directed) ? `-${text}` : text;
 }
 
 function dayAt(entry: XmlElement, name: string): string {
