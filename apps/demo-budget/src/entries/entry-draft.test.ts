@@ -6,6 +6,7 @@ import {
   draftFacts,
   newDraft,
   submitDraft,
+  withAccount,
   withNewPart,
   withSuggestion,
   withTypedAmount,
@@ -41,6 +42,28 @@ describe('an entry draft', () => {
     expect(withTypedAmount(draftOf({ sign: 1 }), '12')).toMatchObject({ sign: 1, amount: '12' });
   });
 
+  it.each([
+    '-€12.00',
+    '€ -12.00',
+    'CHF-12.00',
+    '\u200e-12.00 \u200f₪',
+    '(12.00)',
+    '12.00 DR',
+    '12.00-',
+    '−12',
+  ])('takes a pasted %s as money out', (text) => {
+    expect(submitDraft(withTypedAmount(draftOf({}), text), context)).toMatchObject({ fields: { amountMinor: -1200 } });
+    const isOut = !text.endsWith('-');
+    expect(withTypedAmount(draftOf({ sign: 1 }), text).sign).toBe(isOut ? -1 : 1);
+  });
+
+  it('keeps the direction of a sum', () => {
+    const minorOf = (draft: EntryDraft): number => draftFacts(draft, context).amountMinor;
+    for (const text of ['1', '10', '10-', '10-3']) expect(withTypedAmount(draftOf({ sign: 1 }), text).sign).toBe(1);
+    expect(minorOf(withTypedAmount(draftOf({ sign: 1 }), '10-3'))).toBe(700);
+    expect(minorOf(withTypedAmount(draftOf({}), '(4+6)'))).toBe(-1000);
+  });
+
   it('gives the rest of the amount to a new part, and the category to the first', () => {
     const split = withNewPart(draftOf({ amount: '10', categoryId: 'food' }), context);
     expect(split.categoryId).toBeNull();
@@ -51,6 +74,17 @@ describe('an entry draft', () => {
     const [first] = split.parts;
     const third = withNewPart({ ...split, parts: [{ ...first!, amount: '4' }] }, context);
     expect(third.parts[1]).toMatchObject({ amount: '6.00', categoryId: null });
+  });
+
+  it('keeps what was typed when the user chooses another account', () => {
+    const transfer = draftOf({ amount: '12', payee: 'Kiosk', otherAccountId: 'savings' });
+    const inSavings = { ...context, account: accountOf('savings'), otherAccounts: [accountOf('giro')] };
+    expect(withAccount(transfer, inSavings)).toEqual({ ...transfer, otherAccountId: 'giro' });
+    expect(withAccount(transfer, { ...inSavings, otherAccounts: [] })).toEqual({ ...transfer, otherAccountId: null });
+    const split = withNewPart(draftOf({ amount: '12' }), context);
+    expect(withAccount(split, inSavings)).toEqual(split);
+    const pension = accountOf('pension', { kind: 'off-budget' });
+    expect(withAccount(split, { ...context, account: pension })).toEqual({ ...split, parts: [] });
   });
 
   it('reports the first problem as a sentence', () => {

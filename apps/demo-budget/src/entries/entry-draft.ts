@@ -1,8 +1,8 @@
 import { fullYearSentence, isDay } from '../calendar/months.ts';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { formatMinorForEditing } from '../money/format.ts';
-import type { DecimalMark } from '../money/parse.ts';
-import { parseTypedAmount } from '../money/typed-amount.ts';
+import { isNegative, type DecimalMark } from '../money/parse.ts';
+import { isTypedSum, parseTypedAmount } from '../money/typed-amount.ts';
 import type { AccountRow } from '../queries/accounts.ts';
 import type { LedgerRow, PartRow } from '../queries/ledger.ts';
 import type { RuleOutcome } from '../rules/apply.ts';
@@ -91,7 +91,10 @@ export interface DraftFacts {
 export function draftFacts(draft: EntryDraft, { account, entry, otherAccounts, mark }: DraftContext): DraftFacts {
   const { sign } = draft;
   const parsed = parseTypedAmount(draft.amount, account.currency, mark);
-  const amountMinor = !parsed.ok || parsed.value === 0 ? 0 : parsed.value * sign;
+  const value = parsed.ok ? parsed.value : 0;
+  // A sum may reverse the direction. The minus of a single amount has set it, and must not count twice.
+  const unsigned = isTypedSum(draft.amount) ? value : Math.abs(value);
+  const amountMinor = unsigned === 0 ? 0 : unsigned * sign;
   const parts = partsOf(draft.parts, sign, account.currency, mark);
   const otherAccount = otherAccounts.find(({ id }) => id === draft.otherAccountId);
   const categorySide =
@@ -114,13 +117,26 @@ export function draftFacts(draft: EntryDraft, { account, entry, otherAccounts, m
 }
 
 /**
- * The draft with a typed amount. Phone keyboards have no minus key for amounts, so the direction is a separate control.
- * A typed sign changes that control.
+ * The draft with a typed or pasted amount. Phone keyboards have no minus key for amounts, so the direction is a separate
+ * control. A sign changes that control, wherever it is: `-12`, `€ -12,00`, `(12.00)`. A minus at the end does not,
+ * because it may begin a sum.
  */
 export function withTypedAmount(draft: EntryDraft, text: string): EntryDraft {
-  const typed = /^\s*([+\-\u2212])/u.exec(text);
-  if (typed === null) return { ...draft, amount: text };
+  const typed = /^[\s\u200e\u200f\u061c]*([+\-\u2212])/u.exec(text);
+  if (typed === null) {
+    const isOut = isNegative(text) && !isTypedSum(text) && !/[-\u2212]\s*$/u.test(text);
+    return { ...draft, amount: text, sign: isOut ? -1 : draft.sign };
+  }
   return { ...draft, sign: typed[1] === '+' ? 1 : -1, amount: text.slice(typed[0].length) };
+}
+
+/** The draft of a new entry for which the user has chosen another account. */
+export function withAccount(draft: EntryDraft, { account, otherAccounts }: DraftContext): EntryDraft {
+  return {
+    ...draft,
+    otherAccountId: draft.otherAccountId === account.id ? (otherAccounts[0]?.id ?? null) : draft.otherAccountId,
+    parts: account.kind === 'off-budget' ? [] : draft.parts,
+  };
 }
 
 /** The draft with one more part, which receives the rest. The first part takes over the entry's category. */

@@ -12,6 +12,7 @@ import {
   draftFacts,
   newDraft,
   submitDraft,
+  withAccount,
   withNewPart,
   withSuggestion,
   type DraftContext,
@@ -43,6 +44,11 @@ export function EntryForm(props: EntryFormProps): ReactNode {
   const context: DraftContext = { account, entry, otherAccounts, mark: decimalMarkOf(locale) };
   const [draft, setDraft] = useState(() => newDraft(context, parts, today()));
   const [problem, setProblem] = useState<string | null>(null);
+  const [accountId, setAccountId] = useState(account.id);
+  if (accountId !== account.id) {
+    setAccountId(account.id);
+    setDraft((last) => withAccount(last, context));
+  }
   const facts = draftFacts(draft, context);
   const locked = entry?.locked === 1;
   const addPart = (): void => setDraft((last) => withNewPart(last, context));

@@ -1,5 +1,5 @@
 import { useClient } from '@rockpool/client/react';
-import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useRef, useState, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { RenameForm } from '../accounts/rename-form.tsx';
 import type { Budget } from '../budget/budget.ts';
@@ -53,7 +53,7 @@ export function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
   const [helping, setHelping] = useState(false);
   const newEntryButton = useRef<HTMLButtonElement>(null);
   const searchField = useRef<HTMLInputElement>(null);
-  const { account, otherAccounts, openAccounts, setNewAccountId } = useAccountsOfLedger(own, accounts, opened);
+  const { account, newAccount, openAccounts, setNewAccountId } = useAccountsOfLedger(own, accounts, opened);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const { samePayee, onOfferDone, ...rowActions } = useRowActions(categories);
   const ownId = own?.id ?? null;
@@ -123,9 +123,9 @@ export function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
       />
       {mayWrite && forms.has('new') && (
         <NewEntryCard
-          account={account}
+          account={newAccount}
           choices={own === null ? openAccounts : null}
-          otherAccounts={otherAccounts}
+          otherAccounts={openAccounts.filter(({ id }) => id !== newAccount.id)}
           categories={categories}
           onAccount={setNewAccountId}
           onLeave={leaveNewEntry}
@@ -136,7 +136,8 @@ export function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
         <ReconcileBar account={own} onDone={() => close('reconcile')} />
       )}
       {mayWrite && samePayee !== null && <SamePayeeOffer {...samePayee} onDone={onOfferDone} />}
-      {entryCount > 0 && (
+      {/* The form stays, with what was typed, if another device deletes the last entry. */}
+      {(entryCount > 0 || opened !== null) && (
         <LedgerTable
           own={own}
           filter={filter}
@@ -154,7 +155,9 @@ export function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
                 opened={opened}
                 budget={budget}
                 account={account}
-                otherAccounts={otherAccounts}
+                otherAccounts={accounts.filter(
+                  ({ id, closed }) => id !== account.id && (closed === 0 || id === opened.entry.otherAccountId),
+                )}
                 categories={categories}
                 onOpen={setOpened}
                 onLeave={() => leaveRow(opened.entry)}
@@ -195,10 +198,9 @@ export function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
 }
 
 interface AccountsOfLedger {
-  /** The account of a new entry, or of the open one. */
+  /** The account of the open entry, or otherwise of a new one. */
   readonly account: AccountRow;
-  /** Accounts to transfer to. */
-  readonly otherAccounts: readonly AccountRow[];
+  readonly newAccount: AccountRow;
   readonly openAccounts: readonly AccountRow[];
   readonly setNewAccountId: (accountId: string) => void;
 }
@@ -209,16 +211,9 @@ function useAccountsOfLedger(
   opened: Opened | null,
 ): AccountsOfLedger {
   const [newAccountId, setNewAccountId] = useState<string | null>(null);
-  const edited = opened?.kind === 'form' ? opened.entry : undefined;
   const openAccounts = accounts.filter(({ closed }) => closed === 0);
-  const account =
-    own ??
-    accounts.find(({ id }) => id === (edited?.accountId ?? newAccountId)) ??
-    openAccounts[0] ??
-    (accounts[0] as AccountRow);
-  const otherAccounts = useMemo(
-    () => accounts.filter(({ id, closed }) => id !== account.id && (closed === 0 || id === edited?.otherAccountId)),
-    [account.id, accounts, edited?.otherAccountId],
-  );
-  return { account, otherAccounts, openAccounts, setNewAccountId };
+  const newAccount =
+    own ?? openAccounts.find(({ id }) => id === newAccountId) ?? openAccounts[0] ?? (accounts[0] as AccountRow);
+  const account = own ?? accounts.find(({ id }) => id === opened?.entry.accountId) ?? newAccount;
+  return { account, newAccount, openAccounts, setNewAccountId };
 }

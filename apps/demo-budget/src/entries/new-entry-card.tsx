@@ -38,7 +38,6 @@ export function NewEntryCard(props: NewEntryCardProps): ReactNode {
         </label>
       )}
       <EntryForm
-        key={account.id}
         account={account}
         otherAccounts={otherAccounts}
         categories={categories}

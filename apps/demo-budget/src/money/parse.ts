@@ -60,6 +60,11 @@ export function parseAmount(text: string, currency: string, mark: DecimalMark): 
   return succeed(negative && amountMinor !== 0 ? -amountMinor : amountMinor);
 }
 
+/** Whether an amount is written as negative, in any of the ways that `parseAmount` reads. */
+export function isNegative(text: string): boolean {
+  return takeSigns(text).negative;
+}
+
 /** Strips everything around the digits: parentheses, CR and DR, signs before or after, the currency on either side. */
 function takeSigns(text: string): { digitsText: string; negative: boolean } {
   let rest = text

@@ -13,6 +13,11 @@ export function parseTypedAmount(text: string, currency: string, mark: DecimalMa
   return parseNumber(latin, currency, mark);
 }
 
+/** Whether a text is read as a sum. */
+export function isTypedSum(text: string): boolean {
+  return isSum(withLatinDigits(text, 'point'));
+}
+
 function parseNumber(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
   const byLocale = parseAmount(text, currency, mark);
   if (byLocale.ok || byLocale.problem.code !== 'amount-unreadable') return byLocale;
