@@ -2,9 +2,10 @@ import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { groupsOfAccounts, type AccountRow } from '../queries/accounts.ts';
 import { keyOf } from '../shell/keys.ts';
-import { useQuery } from '../shell/use-query.ts';
 import { useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';
+import { useQuery } from '../shell/use-query.ts';
+import { knownName } from '../words/name-key.ts';
 import { renameAccount } from './actions.ts';
 
 /** Form for the name and the group of an account. */
@@ -25,7 +26,8 @@ export function RenameForm({
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (name.trim() === '') return setProblem('Enter a name for the account.');
-    const after = { name: name.trim(), groupName: groupName.trim() };
+    const others = groups.map((row) => row.groupName).filter((known) => known !== before.groupName);
+    const after = { name: name.trim(), groupName: knownName(others, groupName) };
     save(() => renameAccount(client, account.id, before, after), 'Account changed.', onDone);
   };
   return (

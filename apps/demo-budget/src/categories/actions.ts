@@ -1,7 +1,22 @@
 import { newId, type SqlStatement } from '@rockpool/client';
-import type { CategoryRow } from '../queries/categories.ts';
+import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import type { CategoryKind } from '../schema.ts';
+import { nameKey } from '../words/name-key.ts';
 import type { Writer } from '../writer.ts';
+
+/** Another category has the name. Nothing was written. */
+export class NameTaken extends Error {}
+
+/**
+ * Rejects with `NameTaken` if a category other than `id` has the name, whatever its case. Two devices may still give two
+ * categories one name, and a user then renames one of them.
+ */
+export async function requireFreeName(writer: Pick<Writer, 'query'>, name: string, id?: string): Promise<void> {
+  const key = nameKey(name);
+  const categories = await writer.query<CategoryRow>(categoriesByName);
+  if (categories.some((category) => category.id !== id && nameKey(category.name) === key))
+    throw new NameTaken('Another category has this name');
+}
 
 /** Resolves to the new category's id. */
 export async function addCategory(
@@ -20,7 +35,9 @@ export async function addCategory(
   return id;
 }
 
+/** Rejects with `NameTaken`. */
 export async function renameCategory(writer: Writer, id: string, name: string): Promise<void> {
+  await requireFreeName(writer, name, id);
   await writer.execute('UPDATE categories SET name = ? WHERE id = ?', [name, id]);
 }
 

@@ -7,7 +7,15 @@ import { useAction, useSave } from '../shell/failure.tsx';
 import { keyOf } from '../shell/keys.ts';
 import { NameField } from '../shell/name-field.tsx';
 import { useQuery } from '../shell/use-query.ts';
-import { addCategory, placeCategory, renameCategory, renameGroup, setCategoryHidden } from './actions.ts';
+import { knownName } from '../words/name-key.ts';
+import {
+  addCategory,
+  placeCategory,
+  renameCategory,
+  renameGroup,
+  requireFreeName,
+  setCategoryHidden,
+} from './actions.ts';
 import { DeleteCategoryForm } from './delete-category-form.tsx';
 
 /** The categories of the budget, by group. Users can add, rename, order (by drag or buttons), hide and delete them. */
@@ -42,7 +50,10 @@ function NewCategory({ groups }: { readonly groups: readonly string[] }): ReactN
     event.preventDefault();
     if (name.trim() === '') return;
     save(
-      () => addCategory(client, name.trim(), kind, group.trim()),
+      async () => {
+        await requireFreeName(client, name);
+        return await addCategory(client, name.trim(), kind, knownName(groups, group));
+      },
       'Category added.',
       () => setName(''),
     );
@@ -99,6 +110,12 @@ function GroupedCategories({ categories, kind }: GroupedCategoriesProps): ReactN
   const [deleting, setDeleting] = useState<string | null>(null);
   const own = categories.filter((category) => category.kind === kind);
   const groups = Map.groupBy(own, ({ groupName }) => groupName);
+  /** A renamed group joins one that has the same name in a different case. */
+  const groupNamed = (name: string, before: string): string =>
+    knownName(
+      groupNames(categories).filter((known) => known !== before),
+      name,
+    );
   const place = (id: string, groupName: string, beforeId: string | null): void => {
     const name = own.find((category) => category.id === id)?.name ?? '';
     if (id !== beforeId) run(() => placeCategory(client, own, id, { groupName, beforeId }), `${name} moved.`);
@@ -118,7 +135,7 @@ function GroupedCategories({ categories, kind }: GroupedCategoriesProps): ReactN
         <NameField
           key={groupName}
           name={groupName}
-          onRename={(name) => run(() => renameGroup(client, groupName, name), 'Group renamed.')}
+          onRename={(name) => run(() => renameGroup(client, groupName, groupNamed(name, groupName)), 'Group renamed.')}
         />
       )}
       <ul className="category-list card" aria-label={groupName === '' ? 'No group' : groupName}>
@@ -225,7 +242,7 @@ function GroupField({ category, groups, onGroup }: GroupFieldProps): ReactNode {
         placeholder="Name of the group"
         onBlur={(event) => {
           setNaming(false);
-          if (event.target.value.trim() !== '') onGroup(event.target.value.trim());
+          if (event.target.value.trim() !== '') onGroup(knownName(groups, event.target.value));
         }}
         onKeyDown={(event) => {
           if (keyOf(event) === 'Enter') event.currentTarget.blur();

@@ -7,7 +7,15 @@ import { addRule } from '../rules/actions.ts';
 import { addSchedule } from '../schedules/actions.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
-import { deleteCategory, placeCategory, renameGroup } from './actions.ts';
+import {
+  addCategory,
+  deleteCategory,
+  NameTaken,
+  placeCategory,
+  renameCategory,
+  renameGroup,
+  requireFreeName,
+} from './actions.ts';
 import { addStarterCategories } from './starter-categories.ts';
 
 let writer: MemoryWriter;
@@ -23,6 +31,22 @@ const names = (): string[] =>
   spending().map(({ groupName, name }) => (groupName === '' ? name : `${groupName}: ${name}`));
 
 describe('categories', () => {
+  it.each([
+    ['Groceries', 'groceries'],
+    ['Straßenbahn', 'STRASSENBAHN'],
+    ['Café', 'Cafe\u0301'],
+    ['Eating out', ' Eating  out '],
+  ])('have different names: beside “%s”, “%s” is refused', async (name, typed) => {
+    const id = await addCategory(writer, name, 'income');
+    await deleteCategory(writer, 'starter-groceries', null);
+    await deleteCategory(writer, 'starter-eating-out', null);
+    await expect(requireFreeName(writer, typed)).rejects.toThrow(NameTaken);
+    await expect(renameCategory(writer, 'starter-home', typed)).rejects.toThrow(NameTaken);
+    await renameCategory(writer, id, typed.trim());
+    await deleteCategory(writer, id, null);
+    await requireFreeName(writer, typed);
+  });
+
   it('are placed in groups and in any order', async () => {
     await placeCategory(writer, spending(), 'starter-leisure', { groupName: '', beforeId: 'starter-bills' });
     expect(names().slice(0, 3)).toEqual(['Leisure', 'Bills and insurance', 'Children']);

@@ -138,6 +138,8 @@ describe('importing a statement', () => {
           ['d', 400, 'Sales / Flea market'],
           ['e', 500, 'Flea market'],
           ['f', -50, 'Flea market'],
+          ['g', -60, 'STRASSE'],
+          ['h', -70, 'Straße'],
         ] as const
       ).map(([importKey, amountMinor, categoryName]) => ({ ...fields, importKey, amountMinor, categoryName })),
       () => undefined,
@@ -156,6 +158,8 @@ describe('importing a statement', () => {
       ['d', 'Flea market', 'income'],
       ['e', 'Flea market', 'income'],
       ['f', 'Flea market', 'income'],
+      ['g', 'Straße', 'spending'],
+      ['h', 'Straße', 'spending'],
     ]);
   });
 

@@ -1,7 +1,7 @@
 import type { SqlStatement } from '@rockpool/client';
 import { addCategory } from '../categories/actions.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
-import { categoryFinder, unknownCategoryNames } from './category-names.ts';
+import { categoryFinder, means, unknownCategoryNames } from './category-names.ts';
 import { kindOfAccount, type AccountKindRow } from '../queries/accounts.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { applyRules } from '../rules/apply.ts';
@@ -110,7 +110,7 @@ async function categoriesOf(
   const known = await writer.query<CategoryRow>(categoriesByName);
   const unknown = adds ? unknownCategoryNames(drafts, known) : [];
   for (const name of unknown) {
-    const own = drafts.filter(({ categoryName }) => unknownCategoryNames([{ categoryName }], []).includes(name));
+    const own = drafts.filter(({ categoryName }) => means(categoryName, name));
     const isIncome = own.filter(({ amountMinor }) => amountMinor > 0).length * 2 > own.length;
     await addCategory(writer, name, isIncome ? 'income' : 'spending');
   }
