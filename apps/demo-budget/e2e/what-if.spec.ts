@@ -1,7 +1,8 @@
 import type { Locator, Page } from 'playwright/test';
 import { expect, test } from './harness/test.ts';
 import { addAccount, expectBalance, openAccount } from './steps/accounts.ts';
-import { addEntry, changeEntry, ledgerRow } from './steps/entries.ts';
+import { addEntry, changeEntry, ledgerRow, toast } from './steps/entries.ts';
+import { chooseFile, importPreviewed } from './steps/import.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
@@ -81,4 +82,23 @@ test('a what-if for next month survives a reload, can be compared with today, an
   await page.getByRole('button', { name: 'Throw it away' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'thrown away' })).toBeVisible();
   await expect(tab.getByRole('alert')).toContainText('in another tab');
+});
+
+test('the undo shortcut undoes the taking over of a what-if, and not the import before it', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await chooseFile(page, { name: 'bank.csv', contents: 'Date,Payee,Amount\n2025-02-01,Baker,-2.00\n' });
+  await importPreviewed(page, 1);
+  await goTo(page, 'What if');
+  await page.getByRole('button', { name: 'Start a what-if' }).click();
+  await assign(page, 'Groceries', '300');
+  await banner(page).getByRole('link', { name: 'Compare with today' }).click();
+  await page.getByRole('button', { name: 'Take over' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'taken over' })).toBeVisible();
+  await page.keyboard.press('Control+z');
+  await expect(toast(page)).toContainText('Undone.');
+  // Undone already.
+  await page.getByRole('main').getByRole('button', { name: 'Undo', exact: true }).click();
+  await openAccount(page, 'Household');
+  await expectBalance(page, '€998.00', '1 entry');
 });

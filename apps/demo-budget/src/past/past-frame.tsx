@@ -36,7 +36,7 @@ export default function PastFrame({ budget, view, children }: PastFrameProps): R
       (state) => {
         past = state;
         if (isShown) setOpened({ past });
-        else void past.close();
+        else past.close().catch(() => undefined);
       },
       (error: unknown) => isShown && setOpened({ error }),
     );

@@ -26,7 +26,7 @@ const shownAtMost = 100;
 
 /** Shows the changes of a what-if, their effect on the envelopes of a month, and the ways to end it. */
 export function Comparison({ budget }: { readonly budget: Budget }): ReactNode {
-  const { branch, onEnding } = useWhatIf();
+  const { branch, today, onEnding } = useWhatIf();
   const report = useReport();
   const mayTakeOver = useMayChangeBudget();
   const { rows: currencies } = useQuery<CurrencyRow>(currenciesOfAccounts);
@@ -67,7 +67,7 @@ export function Comparison({ budget }: { readonly budget: Budget }): ReactNode {
   };
   const take = (): void => {
     if (conflictChoices.some(({ id }) => !choices.has(id))) return setProblem('Decide each conflict first.');
-    finish('taken-over', () => takeOver(branch, choices));
+    finish('taken-over', () => takeOver({ branch, today }, choices));
   };
 
   return (

@@ -1,5 +1,6 @@
-import type { Branch } from '@rockpool/client';
+import { undoStepsOf } from '../shell/undo-steps.ts';
 import { conflictId } from './conflict-choice.ts';
+import type { WhatIf } from './what-if.ts';
 
 export type Choice = 'branch' | 'origin';
 
@@ -10,7 +11,10 @@ export class UnseenConflict extends Error {}
  * Writes the what-if to the budget, with the user's choices by `conflictId`. Rejects with `UnseenConflict`, and like
  * `Branch.merge`; the what-if then stays as it is.
  */
-export async function takeOver(branch: Branch, choices: ReadonlyMap<string, Choice>): Promise<void> {
+export async function takeOver(
+  { branch, today }: Pick<WhatIf, 'branch' | 'today'>,
+  choices: ReadonlyMap<string, Choice>,
+): Promise<void> {
   await branch.merge({
     conflicts: (conflict) => {
       const choice = choices.get(conflictId(conflict));
@@ -18,4 +22,6 @@ export async function takeOver(branch: Branch, choices: ReadonlyMap<string, Choi
       return choice;
     },
   });
+  // It is a transaction of this tab, as the actions of the pages are.
+  undoStepsOf(today).push(null);
 }

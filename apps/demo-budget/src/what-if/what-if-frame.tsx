@@ -27,7 +27,7 @@ export default function WhatIfFrame({ budget, children }: WhatIfFrameProps): Rea
       (found) => {
         branch = found;
         if (isShown) setOpened({ branch });
-        else void branch.close();
+        else branch.close().catch(() => undefined);
       },
       (error: unknown) => isShown && setOpened({ error }),
     );

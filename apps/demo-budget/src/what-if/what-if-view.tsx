@@ -4,6 +4,7 @@ import type { Budget } from '../budget/budget.ts';
 import { useView } from '../budget/view.ts';
 import { useReport, useTask } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
+import { undoStepsOf } from '../shell/undo-steps.ts';
 import { Comparison } from './comparison.tsx';
 import { takeLastEnd, whatIfName } from './what-if.ts';
 import './what-if.css';
@@ -21,6 +22,8 @@ function Start({ budget }: { readonly budget: Budget }): ReactNode {
   const [exists, setExists] = useState<boolean | null>(null);
   const [starting, setStarting] = useState(false);
   const [end, setEnd] = useState(takeLastEnd);
+  const steps = undoStepsOf(client);
+  const [stepCount] = useState(steps.length);
   useEffect(() => {
     let isShown = true;
     client.listBranches().then(
@@ -60,8 +63,10 @@ function Start({ budget }: { readonly budget: Budget }): ReactNode {
                 type="button"
                 onClick={() =>
                   run(async () => {
-                    // Once: a second undo would undo an earlier action.
+                    // Once: a second undo would undo an earlier action. The undo shortcut may have been used already.
                     setEnd(null);
+                    if (steps.length !== stepCount) return;
+                    steps.pop();
                     await client.undo();
                   })
                 }
