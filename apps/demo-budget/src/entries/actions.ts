@@ -53,11 +53,14 @@ export interface DividedEntry {
   readonly lacksOtherSide?: boolean;
 }
 
+/** The entry was deleted after its form had opened. Nothing was written. */
+export class EntryGone extends Error {}
+
 const editableColumns = ['date', 'payee', 'notes', 'categoryId', 'amountMinor'] as const;
 
 /**
  * Writes only the columns and parts that differ. Cells merge one by one, so unchanged cells must not overwrite another
- * device's edits. A side of a transfer without its other side becomes an ordinary entry.
+ * device's edits. A side of a transfer without its other side becomes an ordinary entry. Rejects with `EntryGone`.
  */
 export async function changeEntry(
   writer: Writer,
@@ -77,7 +80,8 @@ export async function changeEntry(
       params: [...columns.map((column) => after[column]), id],
     });
   }
-  if (statements.length > 0) await writer.batch(statements);
+  const results = statements.length === 0 ? [] : await writer.batch(statements);
+  if (columns.length > 0 && results.at(-1)?.changes === 0) throw new EntryGone('The entry was deleted');
 }
 
 /** The parts of a transfer do not count, so they must not reappear. */

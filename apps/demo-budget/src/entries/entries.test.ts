@@ -13,7 +13,7 @@ import {
 } from '../queries/ledger.ts';
 import { uncategorisedOfPayee } from '../queries/payees.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
-import { addTransfer } from '../transfers/actions.ts';
+import { addTransfer, changeTransfer } from '../transfers/actions.ts';
 import {
   accountOf,
   addEntry,
@@ -21,6 +21,7 @@ import {
   categoryOf,
   changeEntry,
   deleteEntries,
+  EntryGone,
   payeeOf,
   setCategory,
   setCleared,
@@ -168,6 +169,22 @@ describe('editing an entry', () => {
     const before = writer.written.length;
     await changeEntry(writer, id, { fields: coffee, parts: [] }, { ...coffee });
     expect(writer.written.length).toBe(before);
+  });
+});
+
+describe('editing an entry that another device has deleted', () => {
+  it('is refused, so that the form keeps what was typed', async () => {
+    const id = await addEntry(writer, accountId, coffee);
+    const savings = await addAccount(writer, { name: 'Savings', kind: 'savings', currency: 'EUR', openingMinor: 0 });
+    const transfer = { date: '2025-01-31', notes: '', amountMinor: -350, otherMinor: 350, categoryId: null };
+    const sideId = await addTransfer(writer, accountId, savings, transfer);
+    const transferId = ledger().find((row) => row.id === sideId)?.transferId ?? '';
+    await deleteEntries(writer, [id, sideId]);
+    const saves = [
+      () => changeEntry(writer, id, { fields: coffee, parts: [] }, { ...coffee, notes: 'large' }),
+      () => changeTransfer(writer, { id: sideId, transferId }, transfer, { ...transfer, notes: 'for the trip' }),
+    ];
+    for (const save of saves) await expect(save()).rejects.toThrow(EntryGone);
   });
 });
 

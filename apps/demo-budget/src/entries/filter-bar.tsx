@@ -1,5 +1,5 @@
 import { useState, type ReactNode, type RefObject } from 'react';
-import { decimalMarkOf } from '../money/format.ts';
+import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { CategoryRow } from '../queries/categories.ts';
 import { isNarrowed, wholeLedger, type LedgerFilter, type LedgerTotalsRow } from '../queries/ledger.ts';
@@ -113,11 +113,13 @@ export function FilterBar({
           <AmountLimit
             label="Amount from"
             currency={currency}
+            minor={filter.atLeastMinor}
             onLimit={(atLeastMinor) => onFilter({ ...filter, atLeastMinor })}
           />
           <AmountLimit
             label="Amount to"
             currency={currency}
+            minor={filter.atMostMinor}
             onLimit={(atMostMinor) => onFilter({ ...filter, atMostMinor })}
           />
           <label>
@@ -165,12 +167,16 @@ export function FilterBar({
 interface AmountLimitProps {
   readonly label: string;
   readonly currency: string;
+  /** The limit that applies when the field is shown. */
+  readonly minor: number | null;
   /** Null while the field is empty or not an amount. */
   readonly onLimit: (minor: number | null) => void;
 }
 
-function AmountLimit({ label, currency, onLimit }: AmountLimitProps): ReactNode {
-  const [typed, setTyped] = useState('');
+function AmountLimit({ label, currency, minor, onLimit }: AmountLimitProps): ReactNode {
+  const [typed, setTyped] = useState(() =>
+    minor === null ? '' : formatMinorForEditing(minor, currency, decimalMarkOf(locale)),
+  );
   const limit = (text: string): void => {
     setTyped(text);
     const amount = parseTypedAmount(text, currency, decimalMarkOf(locale));

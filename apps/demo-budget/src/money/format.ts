@@ -27,6 +27,8 @@ function formatOf(locale: string, currency: string, style: Style): Intl.NumberFo
     ...(style === 'exact' && isWellFormedCurrency(currency) ? { style: 'currency', currency } : {}),
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
+    // No minus before an amount that is rounded to 0.
+    signDisplay: 'negative',
     // Latin digits everywhere: the tables align digits by their width, and fields edit amounts in Latin digits.
     numberingSystem: 'latn',
   });

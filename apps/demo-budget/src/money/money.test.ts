@@ -127,6 +127,7 @@ describe('formatting an amount', () => {
     expect(formatMinor(-5, 'EUR', 'en')).toBe('-€0.05');
     expect(formatMinor(1500, 'JPY', 'en')).toBe('¥1,500');
     expect(formatMinorRounded(123456, 'EUR', 'en')).toBe('1,235');
+    expect([-40, -60].map((minor) => formatMinorRounded(minor, 'EUR', 'en'))).toEqual(['0', '-1']);
     expect(formatMinorForEditing(-123456, 'EUR', 'comma')).toBe('-1234,56');
     expect([decimalMarkOf('de'), decimalMarkOf('en'), decimalMarkOf('de-CH')]).toEqual(['comma', 'point', 'point']);
   });

@@ -10,6 +10,8 @@ import { openNote, type NoteContent } from './actions.ts';
 
 const NoteHistory = lazy(() => import('./history/note-history.tsx'));
 
+const opening = 'Opening …';
+
 export interface NoteEditorProps {
   /** The id of an existing note. */
   readonly noteId: string;
@@ -31,7 +33,8 @@ export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: N
   const client = useClient();
   const report = useReport();
   const host = useRef<HTMLDivElement>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  /** A problem, or that the note is not open yet. */
+  const [notice, setNotice] = useState<string | null>(opening);
   const role = useRole();
   const view = useView();
   const [recalling, setRecalling] = useState(false);
@@ -41,21 +44,30 @@ export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: N
     let isShown = true;
     let end = (): void => undefined;
     const show = async (): Promise<void> => {
-      const [{ mountEditor }, document] = await Promise.all([import('./editor.ts'), openNote(client, noteId)]);
+      // Before the document is opened, because this may fail.
+      const { mountEditor } = await import('./editor.ts');
+      const document = await openNote(client, noteId);
       const close = (): void => void document.close().catch(report);
       if (!isShown || host.current === null) return close();
+      end = close;
       const unmount = mountEditor(host.current, document, { label, mayWrite, focused, hint });
-      const unfollow = document.subscribe((current) => setProblem(problemOf(current)));
+      setNotice(null);
+      const unfollow = document.subscribe((current) => setNotice(problemOf(current)));
       end = () => {
         unfollow();
         unmount();
         close();
       };
     };
-    show().catch((error: unknown) => isShown && report(error));
+    show().catch((error: unknown) => {
+      if (!isShown) return;
+      setNotice('The note cannot be opened. Reload the page, then try again.');
+      report(error);
+    });
     return () => {
       isShown = false;
       end();
+      setNotice(opening);
     };
   }, [client, focused, hint, label, mayWrite, noteId, report]);
 
@@ -70,7 +82,7 @@ export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: N
         <div ref={host} className="notes-editor" />
         <div className="note-foot">
           <p className="hint" role="status">
-            {problem ?? (mayWrite ? 'Saved as you type.' : 'Read-only.')}
+            {notice ?? (mayWrite ? 'Saved as you type.' : 'Read-only.')}
           </p>
           {role !== 'viewer' && view === 'today' && (
             <button

@@ -1,6 +1,7 @@
 import type { SqlStatement } from '@rockpool/client';
 import type { ImportDraft } from '../import/rows/preview.ts';
 import { findAlike } from '../import/rows/likeness.ts';
+import { lacksCategory } from '../queries/payees.ts';
 import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries/schedules.ts';
 import type { Writer } from '../writer.ts';
 import { dayKey, markEntered, type DueDay } from './actions.ts';
@@ -71,7 +72,7 @@ export async function matchImport(
   const results = await writer.batch([
     ...matches.map(({ schedule, date }) => markEntered(schedule.id, date)),
     ...matches.map(({ schedule, draft }) => ({
-      sql: 'UPDATE entries SET categoryId = ? WHERE id = ? AND categoryId IS NULL AND ? IS NOT NULL',
+      sql: `UPDATE entries SET categoryId = ? WHERE id = ? AND ? IS NOT NULL AND ${lacksCategory}`,
       params: [schedule.categoryId, draft.importKey, schedule.categoryId],
     })),
   ]);

@@ -3,7 +3,9 @@ import { addAccount } from '../accounts/actions.ts';
 import { addCategory } from '../categories/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { importEntries, takeImportBack } from '../import/actions.ts';
+import type { ImportDraft } from '../import/rows/preview.ts';
 import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries/schedules.ts';
+import { addRule } from '../rules/actions.ts';
 import { memoryWriter, type MemoryWriter } from '../../testing/memory-writer.ts';
 import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type ScheduleFields } from './actions.ts';
 import { scheduleName } from './schedule-name.ts';
@@ -123,28 +125,39 @@ describe('a scheduled entry', () => {
   });
 });
 
+/** A schedule without its account. */
+const rent: Omit<ScheduleFields, 'accountId'> = {
+  otherAccountId: null,
+  payee: 'Landlord',
+  notes: '',
+  categoryId: null,
+  amountMinor: -60_000,
+  firstDate: '2025-01-01',
+  every: 1,
+  unit: 'month',
+  lastDate: null,
+};
+
+/** The row of a statement that the schedule is due for. */
+const booked: ImportDraft = {
+  importKey: 'a',
+  date: '2025-01-01',
+  amountMinor: -60_000,
+  payee: 'Landlord',
+  notes: '',
+  categoryName: '',
+};
+
 it('a scheduled entry that appears on a statement is marked as entered, and the imported entry gets its category', async () => {
   const writer = memoryWriter();
   await addStarterCategories(writer);
   const accountId = await addAccount(writer, { name: 'A', kind: 'checking', currency: 'EUR', openingMinor: 0 });
-  const scheduleId = await addSchedule(writer, {
-    accountId,
-    otherAccountId: null,
-    payee: 'Landlord',
-    notes: '',
-    categoryId: 'starter-home',
-    amountMinor: -60_000,
-    firstDate: '2025-01-01',
-    every: 1,
-    unit: 'month',
-    lastDate: null,
-  });
-  const row = { notes: '', categoryName: '', amountMinor: -60_000 };
+  const scheduleId = await addSchedule(writer, { ...rent, accountId, categoryId: 'starter-home' });
   await importEntries(writer, accountId, [
-    { ...row, importKey: 'a', date: '2025-02-03', payee: 'LANDLORD SEPA' },
-    { ...row, importKey: 'b', date: '2025-02-20', payee: 'Landlord' },
-    { ...row, importKey: 'c', date: '2025-02-02', payee: 'Somebody else' },
-    { ...row, importKey: 'd', date: '2025-03-02', payee: 'Landlord', categoryName: 'Bills and insurance' },
+    { ...booked, date: '2025-02-03', payee: 'LANDLORD SEPA' },
+    { ...booked, importKey: 'b', date: '2025-02-20' },
+    { ...booked, importKey: 'c', date: '2025-02-02', payee: 'Somebody else' },
+    { ...booked, importKey: 'd', date: '2025-03-02', categoryName: 'Bills and insurance' },
   ]);
   expect(writer.rows('SELECT id, outcome FROM scheduleDays ORDER BY id')).toEqual([
     { id: `${scheduleId}/2025-02-01`, outcome: 'entered' },
@@ -158,85 +171,60 @@ it('a scheduled entry that appears on a statement is marked as entered, and the 
   ]);
 });
 
+it('a scheduled entry gives no category to an imported entry that a rule has split', async () => {
+  const writer = memoryWriter();
+  await addStarterCategories(writer);
+  const accountId = await addAccount(writer, { name: 'A', kind: 'checking', currency: 'EUR', openingMinor: 0 });
+  await addSchedule(writer, { ...rent, accountId, categoryId: 'starter-home' });
+  await addRule(writer, {
+    needs: 'all',
+    conditions: [{ field: 'payee', test: 'contains', value: 'landlord' }],
+    categoryId: null,
+    payee: null,
+    notes: null,
+    status: null,
+    split: [
+      { categoryId: 'starter-home', percent: 80 },
+      { categoryId: 'starter-bills', percent: null },
+    ],
+  });
+  await importEntries(writer, accountId, [booked]);
+  expect(writer.rows('SELECT categoryId FROM entries')).toEqual([{ categoryId: null }]);
+  expect(writer.rows('SELECT outcome FROM scheduleDays')).toEqual([{ outcome: 'entered' }]);
+});
+
 it('a scheduled transfer stays due after an import, which has only one of its sides', async () => {
   const writer = memoryWriter();
   const account = { kind: 'checking', currency: 'EUR', openingMinor: 0 } as const;
   const accountId = await addAccount(writer, { ...account, name: 'A' });
   const otherAccountId = await addAccount(writer, { ...account, name: 'B' });
-  await addSchedule(writer, {
-    accountId,
-    otherAccountId,
-    payee: '',
-    notes: '',
-    categoryId: null,
-    amountMinor: -60_000,
-    firstDate: '2025-01-01',
-    every: 1,
-    unit: 'month',
-    lastDate: null,
+  await addSchedule(writer, { ...rent, accountId, otherAccountId, payee: '' });
+  await expect(importEntries(writer, accountId, [{ ...booked, payee: 'Savings' }])).resolves.toEqual({
+    addedIds: ['a'],
+    matchedDays: [],
   });
-  const draft = {
-    importKey: 'a',
-    date: '2025-01-01',
-    amountMinor: -60_000,
-    payee: 'Savings',
-    notes: '',
-    categoryName: '',
-  };
-  await expect(importEntries(writer, accountId, [draft])).resolves.toEqual({ addedIds: ['a'], matchedDays: [] });
   expect(writer.rows('SELECT id FROM scheduleDays')).toEqual([]);
 });
 
 it('a scheduled entry stays due after an import into another account', async () => {
   const writer = memoryWriter();
   const account = { kind: 'checking', currency: 'EUR', openingMinor: 0 } as const;
-  await addSchedule(writer, {
-    accountId: await addAccount(writer, { ...account, name: 'A' }),
-    otherAccountId: null,
-    payee: 'Landlord',
-    notes: '',
-    categoryId: null,
-    amountMinor: -60_000,
-    firstDate: '2025-01-01',
-    every: 1,
-    unit: 'month',
-    lastDate: null,
-  });
-  const draft = {
-    importKey: 'a',
-    date: '2025-01-01',
-    amountMinor: -60_000,
-    payee: 'Landlord',
-    notes: '',
-    categoryName: '',
-  };
-  await importEntries(writer, await addAccount(writer, { ...account, name: 'B' }), [draft]);
+  await addSchedule(writer, { ...rent, accountId: await addAccount(writer, { ...account, name: 'A' }) });
+  await importEntries(writer, await addAccount(writer, { ...account, name: 'B' }), [booked]);
   expect(writer.rows('SELECT id FROM scheduleDays')).toEqual([]);
 });
 
 it('a scheduled entry is due again after its import is undone, unless the imported entry stays', async () => {
   const writer = memoryWriter();
   const accountId = await addAccount(writer, { name: 'A', kind: 'checking', currency: 'EUR', openingMinor: 0 });
-  await addSchedule(writer, {
-    accountId,
-    otherAccountId: null,
-    payee: 'Landlord',
-    notes: '',
-    categoryId: null,
-    amountMinor: -60_000,
-    firstDate: '2025-01-01',
-    every: 1,
-    unit: 'month',
-    lastDate: null,
-  });
+  await addSchedule(writer, { ...rent, accountId });
   const [schedule] = writer.rows<ScheduleRow>(schedulesByPayee);
   if (schedule === undefined) throw new Error('no schedule');
   await skipDay(writer, { schedule, date: '2025-01-01' });
-  const row = { notes: '', categoryName: '', amountMinor: -60_000, payee: 'Landlord' };
   const imported = await importEntries(writer, accountId, [
-    { ...row, importKey: 'a', date: '2025-01-02' },
-    { ...row, importKey: 'b', date: '2025-02-03' },
-    { ...row, importKey: 'c', date: '2025-03-03' },
+    { ...booked, date: '2025-01-02' },
+    { ...booked, importKey: 'b', date: '2025-02-03' },
+    { ...booked, importKey: 'c', date: '2025-03-03' },
   ]);
   const days = (): unknown[] => writer.rows('SELECT date, outcome FROM scheduleDays ORDER BY date');
   expect(days()).toEqual([

@@ -13,7 +13,7 @@ export function SyncControls({ budget }: { readonly budget: Budget }): ReactNode
   const mayTry = state === 'offline' || state === 'unavailable' || state === 'needs-auth' || state === 'blocked';
   return (
     <div className="sync-controls">
-      <button type="button" onClick={() => void sync.tryNow()} disabled={!mayTry}>
+      <button type="button" onClick={() => void sync.tryNow().catch(report)} disabled={!mayTry}>
         Try now
       </button>
       <button

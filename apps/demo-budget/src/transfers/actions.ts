@@ -1,4 +1,5 @@
 import { newId, type SqlStatement } from '@rockpool/client';
+import { EntryGone } from '../entries/actions.ts';
 import type { LedgerRow } from '../queries/ledger.ts';
 import { hasNoOtherSide, otherSideOfTransfer, type OtherSideRow } from '../queries/transfers.ts';
 import type { Writer } from '../writer.ts';
@@ -101,7 +102,7 @@ export async function makeTransfer(
 /**
  * Writes the differences to both sides in one transaction. If two people change one transfer at once, both sides get
  * the later day or amount, because the writes of a transaction have one stamp. Deletes parts of a side, which another
- * device may have added while this one made the transfer.
+ * device may have added while this one made the transfer. Rejects with `EntryGone`.
  */
 export async function changeTransfer(
   writer: Writer,
@@ -123,7 +124,9 @@ export async function changeTransfer(
       params: [id, after.amountMinor, after.otherMinor, transferId],
     });
   }
-  if (statements.length > 0) await writer.batch([...statements, withoutParts(transferId)]);
+  if (statements.length === 0) return;
+  const results = await writer.batch([...statements, withoutParts(transferId)]);
+  if (results.every(({ changes }) => changes === 0)) throw new EntryGone('The transfer was deleted');
 }
 
 function withoutParts(transferId: string): SqlStatement {
