@@ -117,7 +117,7 @@ async function categoriesOf(
   return categoryFinder(unknown.length === 0 ? known : await writer.query<CategoryRow>(categoriesByName));
 }
 
-/** Entries deleted per transaction. Only their ids are sent. */
+/** Entries per statement that names them. */
 const entriesPerDelete = 5_000;
 
 /**
@@ -131,6 +131,19 @@ export async function takeImportBack(writer: Writer, { addedIds, matchedDays }: 
     const isLast = from + entriesPerDelete >= addedIds.length;
     const results = await writer.batch([insertion, deletion, ...(isLast ? [openMatchedDays(matchedDays)] : [])]);
     count += results[1]?.changes ?? 0;
+  }
+  return count;
+}
+
+/** The number of entries of an import that are no longer in the budget. */
+export async function removedCount(reader: Pick<Writer, 'query'>, { addedIds }: Imported): Promise<number> {
+  let count = addedIds.length;
+  for (let from = 0; from < addedIds.length; from += entriesPerDelete) {
+    const [row] = await reader.query<{ readonly leftCount: number }>(
+      'SELECT count(*) AS leftCount FROM entries WHERE id IN (SELECT value FROM json_each(?))',
+      [JSON.stringify(addedIds.slice(from, from + entriesPerDelete))],
+    );
+    count -= row?.leftCount ?? 0;
   }
   return count;
 }

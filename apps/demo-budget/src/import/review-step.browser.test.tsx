@@ -1,8 +1,10 @@
+import { createClient } from '@rockpool/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { inApp, type InApp } from '../../testing/in-app.tsx';
 import { addAccount } from '../accounts/actions.ts';
 import { makeBudget } from '../budget/budget.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
+import { schema } from '../schema.ts';
 import { readChosenFile, type ChosenFile } from './chosen-file.ts';
 import { ReviewStep } from './review-step.tsx';
 
@@ -47,7 +49,7 @@ const pressUndo = (): boolean => dispatchEvent(new KeyboardEvent('keydown', { ke
 const payees = async (): Promise<unknown[]> =>
   (await app.client.query('SELECT payee FROM entries ORDER BY date')).map(({ payee }) => payee);
 
-it('the undo shortcut removes an import and leaves its page, and does not bring it back', async () => {
+it('the undo shortcut removes an import, with its profile, and leaves its page; then it undoes the action before', async () => {
   await review('first.csv', first);
   await click('Import 2 entries');
   await expect.poll(() => buttonOf('Undo import')).toBeDefined();
@@ -55,10 +57,27 @@ it('the undo shortcut removes an import and leaves its page, and does not bring 
   pressUndo();
   await expect.poll(() => textOf('Last change')).toBe('Import undone: 2 entries removed.');
   expect(given).toEqual([null]);
+  const rowsOf = async (table: string): Promise<unknown[]> => await app.client.query(`SELECT id FROM ${table}`);
+  expect([await payees(), await rowsOf('importProfiles'), await rowsOf('accounts')]).toMatchObject([[], [], [{}]]);
   pressUndo();
-  await expect.poll(() => textOf('Last change')).not.toContain('Import undone');
-  expect(await payees()).toEqual([]);
-  expect(textOf('Last change')).toBe('Earlier actions cannot be undone.');
+  await expect.poll(() => textOf('Last change')).toContain('Undone.');
+  expect(await rowsOf('accounts')).toEqual([]);
+});
+
+it('the undo shortcut removes an import whose entries another tab has changed, except reconciled ones', async () => {
+  await app.close();
+  app = await inApp('durable');
+  await addAccount(app.client, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 0 });
+  [account] = (await app.client.query<AccountRow>(accountsWithBalances)) as [AccountRow];
+  const other = await createClient({ name: app.client.name, schema });
+  await review('first.csv', first);
+  await click('Import 2 entries');
+  await expect.poll(() => buttonOf('Undo import')).toBeDefined();
+  await other.execute("UPDATE entries SET status = 'reconciled' WHERE payee = 'Rent'");
+  pressUndo();
+  await expect.poll(() => textOf('Last change')).toBe('Import undone: 1 entry removed.');
+  expect(await payees()).toEqual(['Rent']);
+  await other.close();
 });
 
 it('the undo shortcut removes an import and keeps the next file, which is under review', async () => {

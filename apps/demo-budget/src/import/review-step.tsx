@@ -1,6 +1,7 @@
 import { useClient } from '@rockpool/client/react';
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
+import { countedWriter } from '../counted-writer.ts';
 import type { AccountRow } from '../queries/accounts.ts';
 import {
   entriesOfDays,
@@ -15,7 +16,7 @@ import { useAction, useSave, useTask } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
-import { importEntries, takeImportBack, type Imported, type ImportProgress } from './actions.ts';
+import { importEntries, removedCount, takeImportBack, type Imported, type ImportProgress } from './actions.ts';
 import { decodeAs, divideBy, guessFormats, type ChosenFile, type FormatChoice } from './chosen-file.ts';
 import type { Encoding } from './file/encoding.ts';
 import { fileProblemSentence, type Delimiter } from './file/problem.ts';
@@ -113,26 +114,31 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
     setProgress({ writtenCount: 0, totalCount: entries.length });
     run(
       async () => {
+        const { writer, count } = countedWriter(client);
         try {
-          const imported = await importEntries(client, account.id, entries, setProgress, addsCategories);
+          const imported = await importEntries(writer, account.id, entries, setProgress, addsCategories);
           const profile = profileOf(file.table, formats);
-          if (profile !== undefined) await saveProfile(client, account.id, profile);
+          if (profile !== undefined) await saveProfile(writer, account.id, profile);
           setDone({
             imported,
             duplicateCount: duplicateCount + entries.length - imported.addedIds.length,
             skippedCount: skippedCount + alikeCount,
           });
-          return imported;
+          return { imported, transactionCount: count() };
         } finally {
           setProgress(null);
         }
       },
       '',
-      async (imported) => {
-        const words = takenBackWords(await takeImportBack(client, imported));
-        // The user may have chosen another file.
-        if (isShown.current) onFile(null);
-        return words;
+      {
+        count: ({ transactionCount }) => transactionCount,
+        finish: async ({ imported }, isUndone) => {
+          // Another device or tab has changed some of the entries.
+          if (!isUndone) await takeImportBack(client, imported);
+          // The user may have chosen another file.
+          if (isShown.current) onFile(null);
+          return takenBackWords(await removedCount(client, imported));
+        },
       },
     );
   };

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addCategory, renameCategory } from '../categories/actions.ts';
 import { schema } from '../schema.ts';
 import { inApp, type InApp } from '../../testing/in-app.tsx';
-import { useAction } from './failure.tsx';
+import { useAction, type Whole } from './failure.tsx';
 
 let app: InApp;
 
@@ -20,20 +20,20 @@ afterEach(async () => {
 
 interface PageProps {
   readonly action: () => Promise<unknown>;
-  readonly takeBack?: (() => Promise<string>) | undefined;
+  readonly whole?: Whole<unknown> | undefined;
 }
 
-function Page({ action, takeBack }: PageProps): ReactElement {
+function Page({ action, whole }: PageProps): ReactElement {
   const run = useAction();
   return (
-    <button type="button" onClick={() => run(action, 'Saved.', takeBack)}>
+    <button type="button" onClick={() => run(action, 'Saved.', whole)}>
       Save
     </button>
   );
 }
 
-const show = (page: string, action: () => Promise<unknown>, takeBack?: () => Promise<string>): void =>
-  app.show(page, <Page action={action} takeBack={takeBack} />);
+const show = (page: string, action: () => Promise<unknown>, whole?: Whole<unknown>): void =>
+  app.show(page, <Page action={action} whole={whole} />);
 const save = (): void => app.container.querySelector('button')?.click();
 const textOf = (role: string): string => app.container.querySelector(`[role="${role}"]`)?.textContent ?? '';
 
@@ -73,21 +73,25 @@ it('an action of several transactions offers no undo, which would revert only th
 });
 
 describe('the undo shortcut', () => {
-  const pressUndo = (): boolean => dispatchEvent(new KeyboardEvent('keydown', { key: 'z', ctrlKey: true }));
+  const press = (key: string): boolean => dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: true }));
+  const pressUndo = (): boolean => press('z');
   const names = async (): Promise<unknown[]> =>
     (await app.client.query('SELECT name FROM categories ORDER BY name')).map(({ name }) => name);
   const both = async (): Promise<void> => {
     await addCategory(app.client, 'Food', 'spending');
     await addCategory(app.client, 'Fun', 'spending');
   };
-  const takeBothBack = async (): Promise<string> => {
-    await app.client.execute("DELETE FROM categories WHERE name IN ('Food', 'Fun')");
-    return 'Both removed.';
+  const bothAtOnce: Whole<unknown> = {
+    count: () => 2,
+    finish: async (_, isUndone) => {
+      if (!isUndone) await app.client.execute("DELETE FROM categories WHERE name IN ('Food', 'Meals', 'Fun')");
+      return 'Both removed.';
+    },
   };
 
-  it('undoes an action of several transactions as a whole, after later ones, and nothing before it', async () => {
+  it('undoes an action of several transactions as a whole, between those after and before it, and redoes it', async () => {
     await addCategory(app.client, 'Rent', 'spending');
-    show('accounts', both, takeBothBack);
+    show('accounts', both, bothAtOnce);
     save();
     await expect.poll(() => textOf('status')).toBe('Saved.');
     show('entries', () => addCategory(app.client, 'Gifts', 'spending'));
@@ -100,18 +104,47 @@ describe('the undo shortcut', () => {
     await expect.poll(() => textOf('status')).toBe('Both removed.');
     expect(await names()).toEqual(['Rent']);
     pressUndo();
+    await expect.poll(() => textOf('status')).toContain('Undone.');
+    expect(await names()).toEqual([]);
+    press('y');
+    await expect.poll(names).toEqual(['Rent']);
+    await expect.poll(() => textOf('status')).toContain('Redone.');
+    press('y');
+    await expect.poll(names).toEqual(['Food', 'Fun', 'Rent']);
+    await expect.poll(() => textOf('status')).toContain('Redone.');
+    pressUndo();
+    await expect.poll(() => textOf('status')).toBe('Both removed.');
+    expect(await names()).toEqual(['Rent']);
+  });
+
+  it('ends at an action of several transactions that another tab has changed', async () => {
+    await app.close();
+    app = await inApp('durable');
+    const other = await createClient({ name: app.client.name, schema });
+    await addCategory(app.client, 'Rent', 'spending');
+    show('accounts', both, bothAtOnce);
+    save();
+    await expect.poll(() => textOf('status')).toBe('Saved.');
+    await other.execute("UPDATE categories SET name = 'Meals' WHERE name = 'Food'");
+    pressUndo();
+    await expect.poll(() => textOf('status')).toBe('Both removed.');
+    expect(await names()).toEqual(['Rent']);
+    // The next step of the client would bring the action back.
+    pressUndo();
     await expect.poll(() => textOf('status')).toBe('Earlier actions cannot be undone.');
     expect(await names()).toEqual(['Rent']);
+    show('entries', () => addCategory(app.client, 'Gifts', 'spending'));
     save();
     await expect.poll(() => textOf('status')).toContain('Saved.');
     pressUndo();
     await expect.poll(() => textOf('status')).toContain('Undone.');
     expect(await names()).toEqual(['Rent']);
+    await other.close();
   });
 
   it('undoes what an action wrote before it failed, and not the action before', async () => {
     await addCategory(app.client, 'Rent', 'spending');
-    show('accounts', both, takeBothBack);
+    show('accounts', both, bothAtOnce);
     save();
     await expect.poll(() => textOf('status')).toBe('Saved.');
     show('entries', async () => {
@@ -133,9 +166,12 @@ describe('the undo shortcut', () => {
   it('repeats the undo of an action of several transactions that failed', async () => {
     await addCategory(app.client, 'Rent', 'spending');
     let isFailing = true;
-    show('accounts', both, async () => {
-      if (isFailing) throw new Error('no');
-      return takeBothBack();
+    show('accounts', both, {
+      ...bothAtOnce,
+      finish: async (value, isUndone) => {
+        if (isFailing) throw new Error('no');
+        return await bothAtOnce.finish(value, isUndone);
+      },
     });
     save();
     await expect.poll(() => textOf('status')).toBe('Saved.');

@@ -5,7 +5,7 @@ import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
 import { lastChangeset, writtenSince } from './last-changeset.ts';
 import { oneSave, type Save, type Words } from './one-save.ts';
-import { takeBackStep, undoStepsOf, type TakeBack } from './undo-steps.ts';
+import { addSteps, undoGroup, undoHistoryOf, type UndoStep } from './undo-steps.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
 import type { LongWork, Progress } from '../entries/change-many.ts';
 import { WorkToast, type RunningWork } from './work-toast.tsx';
@@ -16,15 +16,26 @@ interface Failure {
   readonly again: (() => void) | null;
 }
 
+/** How the undo shortcut undoes an action of several transactions. */
+export interface Whole<T> {
+  /** The number of transactions of this tab that changed a synced row. */
+  readonly count: (value: T) => number;
+  /**
+   * Called once they are undone. If `isUndone` is false, some of them could not be, and the function reverts the rest.
+   * Resolves to the words to show.
+   */
+  readonly finish: (value: T, isUndone: boolean) => Promise<string>;
+}
+
 interface Actions {
   /**
    * Runs a user action and reports a failure. Local writes are too fast for a waiting state. `words` describe the
    * finished action, may depend on its result, and appear with an "Undo" button; empty words show nothing. If the
    * action changed nothing, there is no button, and "Nothing changed." replaces fixed words. There is none either if it
-   * was several transactions, such as an import: `takeBack`, which the undo shortcut calls with the result, undoes all
-   * of them and resolves to the words to show. If a retry may succeed, one is offered.
+   * was several transactions, such as an import, which the undo shortcut undoes together if `whole` is given. If a retry
+   * may succeed, one is offered.
    */
-  readonly run: <T>(action: () => Promise<T>, words?: Words<T>, takeBack?: (value: T) => Promise<string>) => void;
+  readonly run: <T>(action: () => Promise<T>, words?: Words<T>, whole?: Whole<T>) => void;
   /**
    * Like `run`, for a form: `leave` closes it once its values are stored. On failure, the form stays with everything
    * that was typed, and its own button retries. Ignores further clicks while saving.
@@ -82,10 +93,8 @@ function mayWorkLater(error: unknown): boolean {
   return error instanceof RockpoolError && (error.recovery === 'retry' || error.recovery === 'free-space');
 }
 
-/**
- * Undo steps of an action: one per transaction, none for taking an action back, or one that takes it back as a whole.
- */
-type StepsOf<T> = 'transactions' | 'none' | ((value: T) => TakeBack);
+/** Undo steps of an action: one per transaction, none for undoing an action, or one for all of it. */
+type StepsOf<T> = 'transactions' | 'none' | ((value: T) => UndoStep);
 
 /** `written`: the number of transactions. Undo would revert the last one alone. */
 function doneWith<T>(words: Words<T>, value: T, written: number): Done | null {
@@ -112,7 +121,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
   const report = useCallback((error: unknown) => setFailure({ sentence: errorSentence(error), again: null }), []);
   const client = useClient();
   const mayWrite = useMayWrite();
-  const steps = undoStepsOf(client);
+  const history = undoHistoryOf(client);
   const write = useCallback(
     async <T,>(
       action: () => Promise<T>,
@@ -125,15 +134,15 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         return false;
       }
       const begunOn = current.current;
-      const pushTransactions = (count: number): void => void steps.push(...Array.from({ length: count }, () => null));
+      const addTransactions = (count: number): void => addSteps(history, ...Array.from({ length: count }, () => null));
       let before: number | null | undefined;
       try {
         before = await lastChangeset(client);
         const value = await action();
         // The action is done: a failed read must not report it as failed.
         const written = await writtenSince(client, before, 1);
-        if (stepsOf === 'transactions') pushTransactions(written);
-        else if (stepsOf !== 'none' && written > 0) steps.push(stepsOf(value));
+        if (stepsOf === 'transactions') addTransactions(written);
+        else if (stepsOf !== 'none' && written > 0) addSteps(history, stepsOf(value));
         // The user may have left the page. A failure, however, is shown on any page.
         if (current.current === begunOn) {
           setFailure(null);
@@ -145,30 +154,32 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         if (error === stopped) setDone({ sentence: 'Stopped. Nothing was changed.', offer: null });
         else setFailure({ sentence: errorSentence(error), again: mayWorkLater(error) ? again : null });
         // The transactions before the failure are steps of `client.undo`. The failure does not wait for their number.
-        if (before !== undefined && stepsOf !== 'none') void writtenSince(client, before, 0).then(pushTransactions);
+        if (before !== undefined && stepsOf !== 'none') void writtenSince(client, before, 0).then(addTransactions);
         return false;
       }
     },
-    [client, mayWrite, steps],
+    [client, history, mayWrite],
   );
   const run = useCallback<Actions['run']>(
-    <T,>(action: () => Promise<T>, words: Words<T> = '', takeBack?: (value: T) => Promise<string>) => {
-      const stepsOf =
-        takeBack === undefined
-          ? 'transactions'
-          : (value: T) =>
-              takeBackStep((again) =>
-                write(
-                  () => takeBack(value),
-                  (sentence) => sentence,
-                  again,
-                  'none',
-                ),
-              );
-      const attempt = (): void => void write(action, words, attempt, stepsOf);
+    <T,>(action: () => Promise<T>, words: Words<T> = '', whole?: Whole<T>) => {
+      const groupOf = ({ count, finish }: Whole<T>, value: T): UndoStep =>
+        undoGroup({
+          client,
+          history,
+          count: count(value),
+          undo: (undoAll, again) =>
+            write(
+              async () => await finish(value, await undoAll()),
+              (sentence) => sentence,
+              again,
+              'none',
+            ),
+        });
+      const attempt = (): void =>
+        void write(action, words, attempt, whole === undefined ? 'transactions' : (value) => groupOf(whole, value));
       attempt();
     },
-    [write],
+    [client, history, write],
   );
   const save = useCallback(
     async <T,>(work: () => Promise<T>, words: Words<T>, leave: (value: T) => void): Promise<void> => {
@@ -229,7 +240,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
       )}
       {children}
       {running !== null && <WorkToast work={running} />}
-      {mayWrite && <UndoToast done={running === null ? done : null} steps={steps} onDone={say} onFailure={report} />}
+      {mayWrite && <UndoToast done={running === null ? done : null} history={history} onDone={say} onFailure={report} />}
     </ActionContext>
   );
 }

@@ -3,7 +3,7 @@ import { useClient } from '@rockpool/client/react';
 import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { isTyping, shortcutOf } from './keys.ts';
 import { TOAST_MS } from './toast-time.ts';
-import type { UndoStep } from './undo-steps.ts';
+import type { UndoHistory } from './undo-steps.ts';
 import { WorkToast } from './work-toast.tsx';
 
 /** The last action, and its options. */
@@ -14,8 +14,7 @@ export interface Done {
 
 export interface UndoToastProps {
   readonly done: Done | null;
-  /** See `undoStepsOf`. */
-  readonly steps: UndoStep[];
+  readonly history: UndoHistory;
   /** Called with null once the toast's time is over. */
   readonly onDone: (done: Done | null) => void;
   readonly onFailure: (error: unknown) => void;
@@ -25,31 +24,33 @@ export interface UndoToastProps {
  * Announces the last action, with "Undo". Ctrl+Z undoes this tab's last action and Ctrl+Y redoes it; in a text field
  * both act on the field.
  */
-export function UndoToast({ done, steps, onDone, onFailure }: UndoToastProps): ReactNode {
+export function UndoToast({ done, history, onDone, onFailure }: UndoToastProps): ReactNode {
   const client = useClient();
   const [going, setGoing] = useState<'undo' | 'redo' | null>(null);
   const go = useCallback(
     (way: 'undo' | 'redo') => {
-      const last = way === 'undo' ? (steps.at(-1) ?? null) : null;
-      if (last !== null) return last.isTakenBack ? onDone(undoneUpTo) : last.takeBack();
-      if (way === 'undo') steps.pop();
+      const [from, to] = way === 'undo' ? [history.done, history.undone] : [history.undone, history.done];
+      const group = from.at(-1) ?? null;
+      if (way === 'undo' && group !== null) return group.isTakenBack ? onDone(undoneUpTo) : group.takeBack();
+      from.pop();
       setGoing(way);
-      client[way]()
+      (group === null ? client[way]() : group.redo())
         .then(
           (went) => {
-            if (way === 'redo' && went) steps.push(null);
+            // A group adds itself.
+            if (went && group === null) to.push(null);
             onDone(way === 'undo' ? undone(went) : redone(went));
           },
           (error: unknown) => {
             // The next undo would undo the previous action.
             if (error instanceof RockpoolError && error.code === 'undo-refused') onDone(null);
-            else if (way === 'undo') steps.push(null);
+            else from.push(group);
             onFailure(error);
           },
         )
         .finally(() => setGoing(null));
     },
-    [client, onDone, onFailure, steps],
+    [client, history, onDone, onFailure],
   );
   useUndoKeys(go);
   useEffect(() => {
@@ -78,7 +79,7 @@ export function UndoToast({ done, steps, onDone, onFailure }: UndoToastProps): R
   );
 }
 
-/** The last step is an action of several transactions that is undone. */
+/** The last step is an action of several transactions that is undone, but not by `client.undo` alone. */
 const undoneUpTo: Done = { sentence: 'Earlier actions cannot be undone.', offer: null };
 
 function undone(went: boolean): Done {

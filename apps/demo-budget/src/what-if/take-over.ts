@@ -1,4 +1,4 @@
-import { undoStepsOf } from '../shell/undo-steps.ts';
+import { addSteps, undoHistoryOf } from '../shell/undo-steps.ts';
 import { conflictId } from './conflict-choice.ts';
 import type { WhatIf } from './what-if.ts';
 
@@ -23,5 +23,5 @@ export async function takeOver(
     },
   });
   // It is a transaction of this tab, as the actions of the pages are.
-  undoStepsOf(today).push(null);
+  addSteps(undoHistoryOf(today), null);
 }

@@ -4,7 +4,7 @@ import type { Budget } from '../budget/budget.ts';
 import { useView } from '../budget/view.ts';
 import { useReport, useTask } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
-import { undoStepsOf } from '../shell/undo-steps.ts';
+import { undoHistoryOf } from '../shell/undo-steps.ts';
 import { Comparison } from './comparison.tsx';
 import { takeLastEnd, whatIfName } from './what-if.ts';
 import './what-if.css';
@@ -22,7 +22,7 @@ function Start({ budget }: { readonly budget: Budget }): ReactNode {
   const [exists, setExists] = useState<boolean | null>(null);
   const [starting, setStarting] = useState(false);
   const [end, setEnd] = useState(takeLastEnd);
-  const steps = undoStepsOf(client);
+  const { done: steps } = undoHistoryOf(client);
   const [stepCount] = useState(steps.length);
   useEffect(() => {
     let isShown = true;

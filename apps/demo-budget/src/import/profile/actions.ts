@@ -1,12 +1,14 @@
 import type { Writer } from '../../writer.ts';
 import type { ImportProfile } from './profile.ts';
 
-/** Stores how the account's statement was read, replacing the previous profile. */
+/** Stores how the account's statement was read, replacing a profile that differs. */
 export async function saveProfile(writer: Writer, accountId: string, profile: ImportProfile): Promise<void> {
   await writer.execute(
     `INSERT INTO importProfiles (id, columns, delimiter, dateOrder, decimalMark, turnSigns) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET columns = excluded.columns, delimiter = excluded.delimiter, dateOrder = excluded.dateOrder,
-       decimalMark = excluded.decimalMark, turnSigns = excluded.turnSigns`,
+       decimalMark = excluded.decimalMark, turnSigns = excluded.turnSigns
+     WHERE (columns, delimiter, dateOrder, decimalMark, turnSigns)
+       IS NOT (excluded.columns, excluded.delimiter, excluded.dateOrder, excluded.decimalMark, excluded.turnSigns)`,
     [
       accountId,
       JSON.stringify(profile.columnNames),
