@@ -47,7 +47,10 @@ export function ReportsView({ budget, page }: { readonly budget: Budget; readonl
   const span = useQuery<SpanRow>(spanOfEntries, [currency ?? '']);
   const [known] = span.rows;
   const { firstDay } = useSettings();
-  const last = lastMonth ?? known?.lastMonth ?? monthOfDay(day, firstDay);
+  const thisMonth = monthOfDay(day, firstDay);
+  const newest = known?.lastMonth ?? thisMonth;
+  // An entry that is planned for a later year would otherwise hide this one.
+  const last = lastMonth ?? (newest < thisMonth ? newest : thisMonth);
   const [days, setDays] = useState<Days | null>(null);
   const period = useMemo(
     (): Period => (days === null ? periodOfMonths(last, count, firstDay) : { ...days, firstDay }),

@@ -56,6 +56,11 @@ describe('decoding a file', () => {
       { code: 'file-quote-unclosed', rowNumber: 3 },
     ],
     [
+      'a quote that closes in a later row',
+      utf8('Date,Payee,Amount\n2025-01-01,"A" Inn,1\n2025-01-02,B,2\n2025-01-03,"C",3\n'),
+      { code: 'file-quote-unclosed', rowNumber: 2 },
+    ],
+    [
       'a file over the limit',
       new Uint8Array(maxFileBytes + 1),
       { code: 'file-too-large', sizeBytes: maxFileBytes + 1, maxBytes: maxFileBytes },
@@ -99,6 +104,11 @@ describe('reading a table', () => {
         ],
       },
     });
+  });
+
+  it('keeps quotes that are not doubled, if the field ends in its row', () => {
+    const table = readTable('Date,Payee,Memo,Amount\n2025-01-01,"Joe"s Diner","two\nlines",-3.50\n');
+    expect(table).toMatchObject({ ok: true, value: { rows: [{ cells: ['2025-01-01', 'Joe"s Diner', 'two\nlines', '-3.50'] }] } });
   });
 
   it('keeps line breaks, delimiters and doubled quotes inside a quoted field', () => {

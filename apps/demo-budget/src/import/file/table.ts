@@ -45,7 +45,10 @@ export function readTable(text: string, chosen?: Delimiter): Result<Table, FileP
       return fail({ code: 'file-wrong-delimiter', delimiter: chosen, suggested });
   }
   const parsed = Papa.parse<string[]>(text, { delimiter });
-  const unclosed = parsed.errors.find((error) => error.code === 'MissingQuotes');
+  const unclosed = parsed.errors.find(
+    ({ code, row }) =>
+      code === 'MissingQuotes' || (code === 'InvalidQuotes' && swallowsRows(parsed.data[row ?? -1] ?? [], delimiter)),
+  );
   // Papaparse counts rows from 0, spreadsheets from 1.
   if (unclosed !== undefined) return fail({ code: 'file-quote-unclosed', rowNumber: (unclosed.row ?? 0) + 1 });
   const rows: TableRow[] = [];
@@ -55,6 +58,15 @@ export function readTable(text: string, chosen?: Delimiter): Result<Table, FileP
   }
   if (rows.length > maxRows) return fail({ code: 'file-too-many-rows', rowCount: rows.length, maxRows });
   return succeed(withoutPreamble(rows, delimiter));
+}
+
+/**
+ * Whether a cell contains the beginning of another row, as after `"Golden Hart" Inn`: a quotation mark that only begins
+ * a cell lasts until one that ends a cell, any number of rows below.
+ */
+function swallowsRows(cells: readonly string[], delimiter: Delimiter): boolean {
+  const linesBelow = cells.flatMap((cell) => cell.split(/[\r\n]+/).slice(1));
+  return linesBelow.some((line) => line.split(delimiter).some(looksLikeDate));
 }
 
 function hasEntries(text: string, delimiter: Delimiter): boolean {
