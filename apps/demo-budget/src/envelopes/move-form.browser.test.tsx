@@ -50,6 +50,37 @@ it('Escape closes the form, unless it ends the composition of an input method', 
   expect(closedCount).toBe(1);
 });
 
+it('a form moves money to the category that it shows, also after another one was deleted', () => {
+  const container = document.createElement('div');
+  document.body.append(container);
+  root = createRoot(container);
+  const moves: unknown[] = [];
+  const [food, fun, home] = [envelopeOf('food', 1_000n), envelopeOf('fun', 0n), envelopeOf('home', 0n)] as const;
+  const show = (envelopes: readonly Envelope[]): void =>
+    flushSync(() =>
+      root.render(
+        <MoveForm
+          envelope={food}
+          envelopes={envelopes}
+          currency="EUR"
+          onMove={(...move) => moves.push(move)}
+          onKeepOverspent={() => undefined}
+          onCancel={() => undefined}
+        />,
+      ),
+    );
+  const submit = (): void =>
+    flushSync(() => container.querySelector<HTMLButtonElement>('button[type="submit"]')?.click());
+  show([food, fun, home]);
+  show([food, home]);
+  submit();
+  expect(moves).toEqual([['food', 'home', 1_000]]);
+  show([food]);
+  submit();
+  expect(moves).toHaveLength(1);
+  expect(container.querySelector('[role="alert"]')?.textContent).toContain('no other category');
+});
+
 it('a form that covers an envelope keeps its direction when somebody else covers it meanwhile', () => {
   const container = document.createElement('div');
   document.body.append(container);

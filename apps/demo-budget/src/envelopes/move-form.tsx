@@ -41,14 +41,17 @@ export function MoveForm({
     formatMinorForEditing(covers ? firstAmount(first, envelope) : firstAmount(envelope, first), currency, mark),
   );
   const [problem, setProblem] = useState<string | null>(null);
+  // Another user may have deleted the chosen category; the field then shows the first one.
+  const other = others.find(({ categoryId }) => categoryId === otherId) ?? others[0];
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const parsed = parseTypedAmount(amount, currency, mark);
     if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
     if (parsed.value <= 0) return setProblem('Enter an amount to move.');
-    if (covers) onMove(otherId, envelope.categoryId, parsed.value);
-    else onMove(envelope.categoryId, otherId, parsed.value);
+    if (other === undefined) return setProblem('There is no other category yet.');
+    if (covers) onMove(other.categoryId, envelope.categoryId, parsed.value);
+    else onMove(envelope.categoryId, other.categoryId, parsed.value);
   };
 
   return (
@@ -74,7 +77,7 @@ export function MoveForm({
         </label>
         <label>
           {covers ? 'From' : 'To'}
-          <select value={otherId} onChange={(event) => setOtherId(event.target.value)}>
+          <select value={other?.categoryId ?? ''} onChange={(event) => setOtherId(event.target.value)}>
             {others.map(({ categoryId, name, availableMinor }) => (
               <option key={categoryId} value={categoryId}>
                 {name} ({formatMinor(availableMinor, currency, locale)})
