@@ -23,8 +23,7 @@ export function countedWriter(writer: Writer): CountedWriter {
   return {
     count: () => count,
     writer: {
-      query: writer.query,
-      transaction: writer.transaction,
+      ...writer,
       batch: (statements, options) => counted(writer.batch(statements, options)),
       execute: (given: SqlStatement | string, params?: readonly SqlParam[]) =>
         counted(typeof given === 'string' ? writer.execute(given, params) : writer.execute(given)),

@@ -64,6 +64,26 @@ it('the undo shortcut removes an import, with its profile, and leaves its page; 
   expect(await rowsOf('accounts')).toEqual([]);
 });
 
+it('the undo shortcut removes the second of two imports, then the first, and nothing more', async () => {
+  for (const [fileName, text, count] of [
+    ['first.csv', first, '2 entries'],
+    // Read like the first, so that the stored profile stays the same.
+    ['second.csv', second, '1 entry'],
+  ] as const) {
+    await review(fileName, text);
+    await click(`Import ${count}`);
+    await expect.poll(() => buttonOf('Undo import')).toBeDefined();
+  }
+  pressUndo();
+  await expect.poll(() => textOf('Last change')).toBe('Import undone: 1 entry removed.');
+  expect(await payees()).toEqual(['Rent', 'Coffee']);
+  expect(await app.client.query('SELECT id FROM importProfiles')).toHaveLength(1);
+  pressUndo();
+  await expect.poll(() => textOf('Last change')).toBe('Import undone: 2 entries removed.');
+  expect(await payees()).toEqual([]);
+  expect(await app.client.query('SELECT id FROM accounts')).toHaveLength(1);
+});
+
 it('the undo shortcut removes an import whose entries another tab has changed, except reconciled ones', async () => {
   await app.close();
   app = await inApp('durable');
