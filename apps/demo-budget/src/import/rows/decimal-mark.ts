@@ -30,7 +30,8 @@ export function recogniseDecimalMark(amounts: readonly string[]): RecognisedDeci
 }
 
 function voteOf(amount: string): DecimalMark | 'undecided' | 'no-separator' {
-  const separators = amount.replace(/[^\d.,]/gu, '').replace(/^\.+(?=\d*,)|[.,]+$/gu, '');
+  // The point of an abbreviation, as in `Fr.3.50`, is not a separator.
+  const separators = amount.replace(/[^\d.,]/gu, '').replace(/^\.+(?=\d*[.,])|[.,]+$/gu, '');
   const last = /[.,](\d*)$/.exec(separators);
   if (last === null) return 'no-separator';
   const lastMark = last[0].startsWith(',') ? 'comma' : 'point';

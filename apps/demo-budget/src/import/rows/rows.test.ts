@@ -109,6 +109,8 @@ describe('detecting the decimal mark', () => {
     [['1.234'], 'point', true],
     [['0,500'], 'comma', false],
     [['EUR 12,00-', 'Fr. 3,10'], 'comma', false],
+    [['Fr.3.50', 'Rs.1,234.00'], 'point', false],
+    [['Rs.500.00', '.50'], 'point', false],
   ] as const)('works for %s', (amounts, mark, ambiguous) => {
     expect(recogniseDecimalMark(amounts)).toEqual({ mark, ambiguous });
   });
