@@ -26,9 +26,10 @@ const found = <T extends Element>(selector: string): T => {
   return element;
 };
 const enter = (field: HTMLInputElement | HTMLSelectElement, value: string): void => {
-  // React replaces the setter of the element itself.
-  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), 'value')?.set?.call(field, value);
-  flushSync(() => field.dispatchEvent(new Event(field instanceof HTMLSelectElement ? 'change' : 'input', { bubbles: true })));
+  const { prototype } = field instanceof HTMLSelectElement ? HTMLSelectElement : HTMLInputElement;
+  // React replaces the setter of the element itself, to see what it has set.
+  Object.getOwnPropertyDescriptor(prototype, 'value')?.set?.call(field, value);
+  flushSync(() => field.dispatchEvent(new Event(field.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true })));
 };
 const newForm = 'form[aria-label="New entry"]';
 

@@ -167,13 +167,15 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
           client,
           history,
           count: count(value),
-          undo: (undoAll, again) =>
-            write(
-              async () => await finish(value, await undoAll()),
-              (sentence) => sentence,
-              again,
-              'none',
-            ),
+          undo: async (undoAll, again) => {
+            setRunning({ label: 'Undoing', progress: null, stop: null });
+            const undo = async (): Promise<string> => await finish(value, await undoAll());
+            try {
+              return await write(undo, (sentence) => sentence, again, 'none');
+            } finally {
+              setRunning(null);
+            }
+          },
         });
       const attempt = (): void =>
         void write(action, words, attempt, whole === undefined ? 'transactions' : (value) => groupOf(whole, value));
