@@ -1,5 +1,6 @@
 import { flushSync } from 'react-dom';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { userEvent } from 'vitest/browser';
 import { inApp, type InApp } from '../../testing/in-app.tsx';
 import { addAccount } from '../accounts/actions.ts';
 import { makeBudget } from '../budget/budget.ts';
@@ -25,13 +26,11 @@ const found = <T extends Element>(selector: string): T => {
   if (element === null) throw new Error(`no ${selector}`);
   return element;
 };
-const enter = (field: HTMLInputElement | HTMLSelectElement, value: string): void => {
-  const { prototype } = field instanceof HTMLSelectElement ? HTMLSelectElement : HTMLInputElement;
-  // React replaces the setter of the element itself, to see what it has set.
-  Object.getOwnPropertyDescriptor(prototype, 'value')?.set?.call(field, value);
-  flushSync(() => field.dispatchEvent(new Event(field.tagName === 'SELECT' ? 'change' : 'input', { bubbles: true })));
-};
 const newForm = 'form[aria-label="New entry"]';
+const type = async (): Promise<void> => {
+  await userEvent.fill(found(`${newForm} input[list]`), 'Baker');
+  await userEvent.fill(found(`${newForm} .amount-input`), '3');
+};
 
 it('a new entry in the ledger of all accounts keeps its account and values while another entry is open', async () => {
   const [purse] = await app.client.query<{ readonly id: string }>("SELECT id FROM accounts WHERE name = 'Purse'");
@@ -45,8 +44,7 @@ it('a new entry in the ledger of all accounts keeps its account and values while
   app.show('entries', <EntriesView budget={makeBudget()} accountId="" />);
   await expect.poll(() => app.container.querySelector('.entry-open')).not.toBeNull();
   flushSync(() => found<HTMLButtonElement>('.page-head button.primary').click());
-  enter(found(`${newForm} input[list]`), 'Baker');
-  enter(found(`${newForm} .amount-input`), '3');
+  await type();
 
   found<HTMLButtonElement>('.entry-open').click();
   await expect.poll(() => app.container.querySelector('form[aria-label="Edit entry"]')).not.toBeNull();
@@ -62,10 +60,8 @@ it('a new entry keeps its values when the user chooses another account', async (
   app.show('entries', <EntriesView budget={makeBudget()} accountId="" />);
   await expect.poll(() => app.container.querySelector('.page-head button.primary')).not.toBeNull();
   flushSync(() => found<HTMLButtonElement>('.page-head button.primary').click());
-  enter(found(`${newForm} input[list]`), 'Baker');
-  enter(found(`${newForm} .amount-input`), '3');
-  const choice = found<HTMLSelectElement>('.account-choice select');
-  enter(choice, choice.options[1]?.value ?? '');
+  await type();
+  await userEvent.selectOptions(found('.account-choice select'), 'Purse (EUR)');
   flushSync(() => found<HTMLButtonElement>(`${newForm} button[type="submit"]`).click());
   await expect.poll(entries).toEqual([{ account: 'Purse', payee: 'Baker', amountMinor: -300 }]);
 });
