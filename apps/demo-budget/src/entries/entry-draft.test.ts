@@ -42,20 +42,16 @@ describe('an entry draft', () => {
     expect(withTypedAmount(draftOf({ sign: 1 }), '12')).toMatchObject({ sign: 1, amount: '12' });
   });
 
-  it.each([
-    '-€12.00',
-    '€ -12.00',
-    'CHF-12.00',
-    '\u200e-12.00 \u200f₪',
-    '(12.00)',
-    '12.00 DR',
-    '12.00-',
-    '−12',
-  ])('takes a pasted %s as money out', (text) => {
-    expect(submitDraft(withTypedAmount(draftOf({}), text), context)).toMatchObject({ fields: { amountMinor: -1200 } });
-    const isOut = !text.endsWith('-');
-    expect(withTypedAmount(draftOf({ sign: 1 }), text).sign).toBe(isOut ? -1 : 1);
-  });
+  it.each(['-€12.00', '€ -12.00', 'CHF-12.00', '\u200e-12.00 \u200f₪', '(12.00)', '12.00 DR', '12.00-', '−12'])(
+    'takes a pasted %s as money out',
+    (text) => {
+      expect(submitDraft(withTypedAmount(draftOf({}), text), context)).toMatchObject({
+        fields: { amountMinor: -1200 },
+      });
+      const isOut = !text.endsWith('-');
+      expect(withTypedAmount(draftOf({ sign: 1 }), text).sign).toBe(isOut ? -1 : 1);
+    },
+  );
 
   it('keeps the direction of a sum', () => {
     const minorOf = (draft: EntryDraft): number => draftFacts(draft, context).amountMinor;

@@ -60,8 +60,9 @@ export function formatMinorForEditing(amountMinor: number | bigint, currency: st
   return mark === 'comma' ? text.replace('.', ',') : text;
 }
 
-/** The locale's decimal mark. */
+/** The locale's decimal mark of money. In `fr-CH`, other numbers have a different one. */
 export function decimalMarkOf(locale: string): DecimalMark {
-  const parts = new Intl.NumberFormat(locale, { numberingSystem: 'latn' }).formatToParts(1.5);
+  const money = { style: 'currency', currency: 'EUR', numberingSystem: 'latn' } as const;
+  const parts = new Intl.NumberFormat(locale, money).formatToParts(1.5);
   return parts.find((part) => part.type === 'decimal')?.value === ',' ? 'comma' : 'point';
 }

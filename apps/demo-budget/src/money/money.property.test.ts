@@ -5,7 +5,9 @@ import { parseAmount } from './parse.ts';
 import { parseTypedAmount } from './typed-amount.ts';
 
 const currency = fc.constantFrom('EUR', 'USD', 'GBP', 'CHF', 'SEK', 'JPY', 'KWD', 'INR');
-const locale = fc.constantFrom('en', 'en-IN', 'de', 'de-CH', 'fr', 'es', 'sv', 'pl', 'pt-BR', 'ja', 'ar-EG');
+const locale = fc.constantFrom(
+  ...['en', 'en-IN', 'de', 'de-CH', 'fr', 'fr-CA', 'fr-CH', 'es', 'he', 'nl', 'sv', 'pl', 'pt-BR', 'ja', 'ar-EG'],
+);
 const amountMinor = fc.maxSafeInteger().map((minor) => minor + 0 || 0);
 
 describe('money', () => {

@@ -129,7 +129,11 @@ describe('formatting an amount', () => {
     expect(formatMinorRounded(123456, 'EUR', 'en')).toBe('1,235');
     expect([-40, -60].map((minor) => formatMinorRounded(minor, 'EUR', 'en'))).toEqual(['0', '-1']);
     expect(formatMinorForEditing(-123456, 'EUR', 'comma')).toBe('-1234,56');
-    expect([decimalMarkOf('de'), decimalMarkOf('en'), decimalMarkOf('de-CH')]).toEqual(['comma', 'point', 'point']);
+    expect(['de', 'en', 'de-CH', 'fr-CH'].map(decimalMarkOf)).toEqual(['comma', 'point', 'point', 'point']);
+    expect(parseTypedAmount(formatMinor(-123456, 'KWD', 'fr-CH'), 'KWD', decimalMarkOf('fr-CH'))).toMatchObject({
+      value: -123456,
+    });
+    expect(parseTypedAmount(formatMinor(-123456, 'USD', 'fr-CA'), 'USD', 'comma')).toMatchObject({ value: -123456 });
   });
 });
 

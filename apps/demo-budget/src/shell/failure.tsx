@@ -242,7 +242,9 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
       )}
       {children}
       {running !== null && <WorkToast work={running} />}
-      {mayWrite && <UndoToast done={running === null ? done : null} history={history} onDone={say} onFailure={report} />}
+      {mayWrite && (
+        <UndoToast done={running === null ? done : null} history={history} onDone={say} onFailure={report} />
+      )}
     </ActionContext>
   );
 }

@@ -108,7 +108,10 @@ describe('reading a table', () => {
 
   it('keeps quotes that are not doubled, if the field ends in its row', () => {
     const table = readTable('Date,Payee,Memo,Amount\n2025-01-01,"Joe"s Diner","two\nlines",-3.50\n');
-    expect(table).toMatchObject({ ok: true, value: { rows: [{ cells: ['2025-01-01', 'Joe"s Diner', 'two\nlines', '-3.50'] }] } });
+    expect(table).toMatchObject({
+      ok: true,
+      value: { rows: [{ cells: ['2025-01-01', 'Joe"s Diner', 'two\nlines', '-3.50'] }] },
+    });
   });
 
   it('keeps line breaks, delimiters and doubled quotes inside a quoted field', () => {
