@@ -7,6 +7,8 @@ export default defineConfig({
   testDir: 'e2e',
   outputDir: '../../.rockpool/e2e',
   globalSetup: './e2e/harness/build-demo.ts',
+  // Node strips the types itself. Babel would transform every spec and all that it imports in each run.
+  build: { external: ['**'] },
   // Three at a time, because a test often waits for its browser and its server.
   workers: 3,
   // A test that passes only on retry may hide a lost write.
