@@ -11,10 +11,15 @@ let runtimes: { readonly loaded: Runtimes; uses: number } | null = null;
 // SQLite.
 const HISTORIES_PER_RUNTIME = 200;
 
-/** SQLite and the document code, loaded once for many histories. */
+/**
+ * SQLite, loaded once for many histories, and all code that the client loads on first use: in a history, which runs in
+ * virtual time, loading would take real time.
+ */
 export async function loadRuntimes(): Promise<Runtimes> {
   await loadDocumentSupport();
   await loadPackCode();
+  await import('#client/worker/sync/http-transport.ts');
+  await import('#client/worker/sync/schema-difference.ts');
   if (runtimes === null || runtimes.uses >= HISTORIES_PER_RUNTIME)
     runtimes = { loaded: { writers: await seededSqlite(), readers: await seededSqlite() }, uses: 0 };
   runtimes.uses++;

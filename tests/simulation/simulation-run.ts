@@ -120,8 +120,8 @@ export const MUST_HAPPEN: readonly string[] = [
   'welcome of one of several instances',
 ];
 
-/** A run that prints nothing for an hour counts as stuck; this number of histories takes some minutes. */
-const HISTORIES_PER_LINE = 250;
+/** A run that prints nothing for 20 minutes counts as stuck, however busy the machine is. */
+const LINE_EVERY_MS = 60_000;
 
 export interface SimulationRun {
   readonly name: string;
@@ -135,10 +135,15 @@ export interface SimulationRun {
  * that repeats it.
  */
 export async function runSimulation({ name, first, histories, size }: SimulationRun): Promise<void> {
+  let printedMs = performance.now();
   const run = await runSeeds({
     seeds: seedsFrom(first, histories),
     size: SIZES[size],
-    onHistory: (done) => done % HISTORIES_PER_LINE === 0 && console.info(`${name}: ${done} of ${histories} histories`),
+    onHistory: (done) => {
+      if (performance.now() - printedMs < LINE_EVERY_MS) return;
+      printedMs = performance.now();
+      console.info(`${name}: ${done} of ${histories} histories`);
+    },
   });
   console.info(
     `${name}: ${run.histories} histories, ${(run.histories / run.seconds).toFixed(1)} a second\n${String(run.tally)}`,

@@ -8,12 +8,24 @@ import { runSimulation } from './simulation-run.ts';
 const REGRESSIONS = new URL('./regressions/', import.meta.url);
 const regressions = readdirSync(REGRESSIONS).filter((name) => name.endsWith('.json'));
 
+function readRegression(name: string): Regression {
+  return JSON.parse(readFileSync(new URL(name, REGRESSIONS), 'utf8')) as Regression;
+}
+
 // Takes two minutes on two idle processors. Only a hang should end it.
 const TIMEOUT_MS = 60 * 60_000;
 
 describe('the whole stack, simulated', () => {
+  // First, before another history has loaded the code.
+  it('gives the same history again after it has loaded code that the client loads on first use', async () => {
+    const overHttp = readRegression('request-repeated-by-a-browser.json');
+    const [first, second] = [await runHistory(overHttp), await runHistory(overHttp)];
+    expect(second.tally).toEqual(first.tally);
+    expect(second.logHash).toBe(first.logHash);
+  });
+
   it.each(regressions)('passes %s, which once failed', async (name) => {
-    const regression = JSON.parse(readFileSync(new URL(name, REGRESSIONS), 'utf8')) as Regression;
+    const regression = readRegression(name);
     const { failure } = await runHistory(regression);
     expect(failure, regression.why).toBeNull();
   });
