@@ -12,7 +12,7 @@ export interface HeldAnswers {
  * Runs a test in which the threads of kept-thread.ts work, but their answers arrive only after `release`. Has no effect
  * on databases that threads own.
  */
-export async function withHeldAnswers(body: (held: HeldAnswers) => Promise<void>): Promise<void> {
+export async function holdingAnswers(body: (held: HeldAnswers) => Promise<void>): Promise<void> {
   const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const threads = KeptThread.prototype as KeptThread<unknown, unknown>;
   const { run } = threads;

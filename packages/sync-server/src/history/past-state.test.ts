@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { insert, remove, update } from '../../testing/changeset.ts';
 import { DirectSession } from '../../testing/direct-session.ts';
-import { withHeldAnswers } from '../../testing/held-answers.ts';
+import { holdingAnswers } from '../../testing/held-answers.ts';
 import { Replica } from '../../testing/replica.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import type { Role } from '../auth/role.ts';
@@ -212,7 +212,7 @@ describe('a past state', () => {
       await pastStates.build(databaseId, path, { watermark: 1 }, nowMs);
       built.push(databaseId);
     };
-    await withHeldAnswers(async ({ release }) => {
+    await holdingAnswers(async ({ release }) => {
       const builds = Array.from({ length: 12 }, () => build(DATABASE));
       const inTurn = Promise.all([...builds.slice(0, 8), build('other')]);
       const refused = { status: 'rejected', reason: { code: 'rate-limited' } };
@@ -247,7 +247,7 @@ describe('a past state', () => {
     const path = tested.server.pathOf();
     const build = (): Promise<unknown> =>
       pastStates.build(DATABASE, path, { watermark: 1 }, nowMs).catch((error: unknown) => error);
-    await withHeldAnswers(async ({ begun, release }) => {
+    await holdingAnswers(async ({ begun, release }) => {
       const builds = [build(), build()];
       await begun;
       const closed = pastStates.close();
@@ -287,7 +287,7 @@ describe('a past state', () => {
     live.settle();
     await live.catchUp();
     const moment = { watermark: 1 };
-    await withHeldAnswers(async ({ begun, release }) => {
+    await holdingAnswers(async ({ begun, release }) => {
       const building = host.pastState('household', moment, 'everything', nowMs).catch((error: unknown) => error);
       await begun;
       await host.hold('household', new RockpoolError('database-unavailable'));

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { insert, remove, update } from '../../testing/changeset.ts';
-import { withHeldAnswers } from '../../testing/held-answers.ts';
+import { holdingAnswers } from '../../testing/held-answers.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -117,7 +117,7 @@ describe('a snapshot', () => {
     const position = { logEpoch: '', watermark: 3, tombstoneHorizon: 0, schemaHash: TEST_SCHEMA.hash };
     const build = (databaseId: string): Promise<unknown> =>
       snapshots.get(databaseId, position, 'everything').catch((error: unknown) => error);
-    await withHeldAnswers(async ({ begun, release }) => {
+    await holdingAnswers(async ({ begun, release }) => {
       const builds = [build('a'), build('b')];
       await begun;
       const closed = snapshots.close();
@@ -139,7 +139,7 @@ describe('a snapshot', () => {
       tested.server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}&waitMs=${waitMs}`, {
         token,
       });
-    await withHeldAnswers(async () => {
+    await holdingAnswers(async () => {
       const early = await ask(0);
       expect([early.status, early.headers.get('cache-control'), (await early.arrayBuffer()).byteLength]).toEqual([
         202,
