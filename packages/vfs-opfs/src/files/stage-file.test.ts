@@ -23,14 +23,18 @@ async function fileOf(rows: number): Promise<Blob> {
 const staged = async (disk: SimulatedDisk): Promise<string[]> =>
   (await disk.medium().list()).filter((name) => name.includes('~'));
 
-it('a staged file replaces the larger one of a worker that was killed', async () => {
+it('a staged file replaces the larger one of a worker that was killed, and needs no room beside it', async () => {
   const disk = new SimulatedDisk();
   const [large, small] = [await fileOf(100), await fileOf(10)];
   const options = { name: 'ledger', medium: disk.medium() };
   const left = await stageFile({ ...options, source: large, sizeBytes: large.size });
   await left.storage.close();
   expect(await staged(disk)).not.toEqual([]);
-  const { storage, remove } = await stageFile({ ...options, source: small, sizeBytes: small.size });
+  const medium = {
+    ...disk.medium(),
+    freeBytes: async () => ((await staged(disk)).length > 0 ? 0 : small.size),
+  };
+  const { storage, remove } = await stageFile({ ...options, medium, source: small, sizeBytes: small.size });
   const connection = new TestConnection(await loadNodeSqlite(), storage);
   expect(connection.value('PRAGMA integrity_check')).toBe('ok');
   expect(connection.value('SELECT count(*) FROM entry')).toBe(10);

@@ -6,7 +6,7 @@ import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 const page = testTable('page', { id: 'text not null', title: 'text' }, { uniques: [['title']] });
 
-it('an audit compares and repairs the server’s rows beneath a pending changeset, whether or not it fits', () => {
+it('an audit compares and repairs the server’s rows beneath pending changesets, whether or not they fit', () => {
   const database = openInMemory({ schema: buildSchema([page]) });
   const sync = testSync(database);
   const visible = (): unknown[][] => database.connection.rows('SELECT id, title FROM page ORDER BY id');
@@ -23,13 +23,14 @@ it('an audit compares and repairs the server’s rows beneath a pending changese
   };
   sync.greet(testWelcome());
   deliver(0, 'insert', 'A', 'B');
-  database.write({ id: 'w', statements: [{ sql: "UPDATE page SET title = 'C' WHERE id = 'a'", params: [] }] });
+  for (const sql of ["UPDATE page SET title = 'C' WHERE id = 'a'", "INSERT INTO page VALUES ('c', 'D')"])
+    database.write({ id: sql, statements: [{ sql, params: [] }] });
   deliver(1, 'update', 'D', 'C');
   expect(visible()).toEqual([
     ['a', 'D'],
     ['b', 'C'],
   ]);
-  expect(database.rejected.count()).toBe(1);
+  expect(database.rejected.count()).toBe(2);
   expect(compared()).toEqual(new Set(visible()));
   const answer: AuditAnswer = {
     type: 'audit-answer',
@@ -44,10 +45,11 @@ it('an audit compares and repairs the server’s rows beneath a pending changese
     ],
   };
   expect(sync.audit.repair(answer, new Map([[page.id, 1]]))).toEqual([{ table: 'page', rowCount: 1 }]);
-  // The changeset fits again.
+  // The changesets fit again.
   expect(visible()).toEqual([
     ['a', 'C'],
     ['b', 'E'],
+    ['c', 'D'],
   ]);
   expect(database.rejected.count()).toBe(0);
   expect(compared()).toEqual(
