@@ -34,10 +34,15 @@ describe('a hello', () => {
     expect(await refusal({ siteId: new Uint8Array(16) })).toMatchObject({ code: 'frame-invalid' });
   });
 
-  it('receives everything again, including the site’s own writes, if it starts over', async () => {
+  it.each([
+    ['', 0],
+    [', after it has confirmed their outcomes', 1],
+  ])('receives everything again, including the site’s own writes, if it starts over%s', async (_, confirmed) => {
     const site = new TestSite();
     const a = await tested.server.open(site);
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
+    if (confirmed > 0) a.send({ type: 'confirm', cursor: 1, lastAckedSequence: confirmed });
+    await a.roundTrip();
     await a.close();
     const b = await tested.server.connect(site);
     b.hello(await tested.server.token(), 'household', { logEpoch: null, cursor: 0 });

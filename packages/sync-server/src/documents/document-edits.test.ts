@@ -28,7 +28,8 @@ it('a reader at any watermark gets all edits above it, or the whole document if 
   const place = { table, keyBytes: encodeKey(['p']), columnId: columnIdOf('content') };
   const stored = (): CellValue => sql.get('SELECT state FROM rockpool_document')?.[0] ?? null;
   const editsAbove = (): number => Number(sql.get('SELECT edits_above FROM rockpool_document')?.[0]);
-  const textOf = (n: number): string => JSON.stringify({ body: 'The tide comes in. '.repeat(320), n });
+  const textOf = (n: number): string =>
+    JSON.stringify({ body: 'The tide comes in. '.repeat(320), place: `${n}`.padEnd(60, '.') });
   const write = (change: Parameters<typeof toBody>[0][number]): Promise<number> =>
     live.write(toBody([change]), 'ann', NOW_MS);
   const content = encodeDocumentCell({ kind: 'content', json: textOf(0) });
