@@ -5,7 +5,6 @@ import {
   RockpoolError,
   type CellValue,
   type ChangeGroup,
-  type ChangeKind,
   type ColumnSchema,
 } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
@@ -14,7 +13,7 @@ import type { StoredTable } from '../sqlite/stored-table.ts';
 import { toCell, type BackendRow, type BackendValue } from './column-value.ts';
 import { toDocumentCell } from './document-value.ts';
 import { InsertDefaults } from './insert-defaults.ts';
-import { isStored, rowExists, type BackendChangeset } from '../database/backend-writes.ts';
+import { rowProblem, type BackendChangeset, type BackendRowWrite } from '../database/backend-writes.ts';
 import { ownSite } from '../database/own-site.ts';
 
 /**
@@ -40,10 +39,7 @@ type Defaults = ReadonlyMap<string, CellValue>;
 
 const NO_DEFAULTS: Defaults = new Map();
 
-interface Change {
-  readonly table: StoredTable;
-  readonly kind: ChangeKind;
-  readonly key: readonly CellValue[];
+interface Change extends BackendRowWrite {
   readonly values: ReadonlyMap<number, CellValue>;
 }
 
@@ -79,21 +75,22 @@ export function collectChangeset(
       const key = keyOf(table, row, omitted);
       const values = cellsOf(file, table, row, new Map(), omitted);
       // The merge would take an insert that follows the stored row as a replacement of all of its columns.
-      if (isStored(file, { table, key })) throw rowExists({ table, key });
+      requireWritable(file, { table, kind: 'insert', key });
       // An insert has every column, like a client's insert.
       add({ table, kind: 'insert', key, values: new Map(table.values.map(({ id }) => [id, values.get(id) ?? null])) });
     },
     update(name, keyRow, columns) {
       const table = written(name);
       const key = keyOf(table, keyRow);
-      const stored = existing(file, table, key);
+      requireWritable(file, { table, kind: 'update', key });
+      const stored = readRowValues(file, table, key, encodeKey(key));
       const values = cellsOf(file, table, { ...keyRow, ...columns }, stored);
       add({ table, kind: 'update', key, values: asSent(table, stored, values) });
     },
     delete(name, keyRow) {
       const table = written(name);
       const key = keyOf(table, keyRow);
-      existing(file, table, key);
+      requireWritable(file, { table, kind: 'delete', key });
       add({ table, kind: 'delete', key, values: new Map() });
     },
     query: (sql, ...parameters) => file.sql.all(sql, ...parameters),
@@ -111,11 +108,8 @@ export function collectChangeset(
     throw new RockpoolError('transaction-ended', { problem: 'the body on the server must not be asynchronous' });
   }
   if (changes.size === 0) return null;
-  const all = [...changes.values()];
-  return {
-    body: encodeChangesetBody({ atomic: true, groups: all.map(toGroup), cellBases: [] }),
-    inserted: all.filter(({ kind }) => kind === 'insert'),
-  };
+  const rows = [...changes.values()];
+  return { body: encodeChangesetBody({ atomic: true, groups: rows.map(toGroup), cellBases: [] }), rows };
 }
 
 function tableOf(file: DatabaseFile, name: string): StoredTable {
@@ -158,10 +152,10 @@ function cellsOf(
   );
 }
 
-function existing(file: DatabaseFile, table: StoredTable, key: readonly CellValue[]): ReadonlyMap<number, CellValue> {
-  if (file.sql.get(table.selectSql, ...key) === undefined)
-    throw new RockpoolError('row-missing', { table: table.schema.name });
-  return readRowValues(file, table, key, encodeKey(key));
+/** Throws `constraint-primary-key` or `row-missing`. */
+function requireWritable(file: DatabaseFile, row: BackendRowWrite): void {
+  const problem = rowProblem(file, row);
+  if (problem !== null) throw problem;
 }
 
 /** Returns an update as a client sends it: whole column groups, and each cell as its column's policy captures it. */

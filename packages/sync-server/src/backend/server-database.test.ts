@@ -2,7 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
-import type { BackendTransaction } from './backend-transaction.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import type { BackendChangeset } from '../database/backend-writes.ts';
+import { LiveDatabase } from '../database/live-database.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { collectChangeset, type BackendTransaction } from './backend-transaction.ts';
 import type { FeedChange } from './change-feed.ts';
 import type { ServerDatabase } from './server-database.ts';
 import type { ChangesetToValidate } from '../admission/validate.ts';
@@ -118,6 +122,24 @@ describe('a backend write', () => {
     await backend.transaction((tx) => tx.delete('accounts', { id: 'a' }));
     await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Card' }));
     expect(tested.server.query("SELECT name FROM accounts WHERE id = 'a'")).toEqual([['Card']]);
+  });
+
+  it('fails if another commit has deleted its row since it was built, and writes nothing', async () => {
+    const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { onFailure: () => undefined });
+    const built = (body: (tx: BackendTransaction) => void): BackendChangeset =>
+      collectChangeset(live.file, body) as BackendChangeset;
+    const write = ({ body, rows }: BackendChangeset): Promise<number> => live.write(body, 'server', Date.now(), rows);
+    await write(built((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' })));
+    const [first, ...others] = [
+      built((tx) => tx.delete('accounts', { id: 'a' })),
+      built((tx) => tx.delete('accounts', { id: 'a' })),
+      built((tx) => tx.update('accounts', { id: 'a' }, { name: 'Bank' })),
+    ] as const;
+    expect(await write(first)).toBe(2);
+    for (const other of others)
+      await expect(write(other)).rejects.toMatchObject({ code: 'row-missing', fields: { table: 'accounts' } });
+    expect(live.file.log.watermark).toBe(2);
+    await live.close();
   });
 
   it('sets a column of a group to NULL, and keeps the other columns of the group', async () => {

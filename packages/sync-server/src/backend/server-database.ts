@@ -8,8 +8,9 @@ export interface ServerDatabase {
   /**
    * Writes atomically. Resolves, once durable, with the watermark, or with null if `body` wrote nothing. `principal` is
    * the author in the conflict log (default `server`). Rejects with the reason of a rejection, such as
-   * `constraint-unique`, with `transaction-ended` if `body` is asynchronous, or with an error of `body`, and writes
-   * nothing. After `database-unavailable` the write may or may not be stored.
+   * `constraint-unique`, with `row-missing` if a row that it updates or deletes is deleted meanwhile, with
+   * `transaction-ended` if `body` is asynchronous, or with an error of `body`, and writes nothing. After
+   * `database-unavailable` the write may or may not be stored.
    */
   transaction(
     body: (transaction: BackendTransaction) => void,
@@ -50,7 +51,7 @@ export function toServerDatabase(
         await live.catchUp();
         throw error;
       }
-      if (changeset !== null) return live.write(changeset.body, principal, now(), changeset.inserted);
+      if (changeset !== null) return live.write(changeset.body, principal, now(), changeset.rows);
       await live.catchUp();
       return null;
     },

@@ -16,7 +16,7 @@ import type { DatabaseFile } from '../store/database-file.ts';
 import { KnownSchemas } from '../store/known-schemas.ts';
 import { durableInFile, type OpenDatabase } from '../store/durability.ts';
 import { toStoreError } from '../store/store-failure.ts';
-import { writeFromBackend, type InsertedRow } from './backend-writes.ts';
+import { writeFromBackend, type BackendRowWrite } from './backend-writes.ts';
 import { CommitWaiters } from './commit-waiters.ts';
 import { Joining, type Access } from './joining.ts';
 import { SessionAudits } from './session-audits.ts';
@@ -221,9 +221,9 @@ export class LiveDatabase {
   }
 
   /** See writeFromBackend. */
-  write(body: Uint8Array, principal: string, nowMs: number, inserted: readonly InsertedRow[] = []): Promise<number> {
+  write(body: Uint8Array, principal: string, nowMs: number, rows: readonly BackendRowWrite[] = []): Promise<number> {
     if (this.isEnding) return Promise.reject(new RockpoolError('database-unavailable'));
-    return writeFromBackend(this.file, this.queue, { body, inserted, principal, nowMs });
+    return writeFromBackend(this.file, this.queue, { body, rows, principal, nowMs });
   }
 
   /**
