@@ -491,6 +491,28 @@ describe('a restore', () => {
     await (await again.open(undefined, { databaseId: 'a' })).commit([insert('accounts', 'later', { name: 'y' })]);
   });
 
+  it('restores the databases if the copies of the members are damaged, but lets no server start without members', async () => {
+    const server = await start();
+    await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);
+    await server.sync.members.setRole(DATABASE, 'zoe', null);
+    await copied(server);
+    await server.stop();
+    for (const path of stored('databases/members')) truncateSync(path, 1);
+    const refusal = (problem: RegExp): object => ({
+      code: 'backup-damaged',
+      fields: { count: 1, problems: expect.stringMatching(problem) as string },
+    });
+    await expect(restore('restored')).rejects.toMatchObject(
+      refusal(/^members: databases\/members\/.*; no server starts without them: put those of another backup/),
+    );
+    expect(databaseRows(pathIn('restored'))).toEqual(databaseRows(pathIn('data')));
+    await expect(start('restored')).rejects.toMatchObject({ code: 'database-unavailable' });
+    copyFileSync(join(at('data'), 'members.sqlite'), join(at('restored'), 'members.sqlite'));
+    await expect(restore('restored')).rejects.toMatchObject(refusal(/^members: .* stays in use as it is now$/));
+    const again = await start('restored', { backup: undefined as never });
+    expect(again.sync.members.list(DATABASE)).toEqual([{ principal: 'zoe', role: null }]);
+  });
+
   it('keeps the members that it replaces, and names databases that did not exist at the time', async () => {
     const server = await start();
     await (await server.open()).commit([insert('accounts', 'a', { name: 'a' })]);

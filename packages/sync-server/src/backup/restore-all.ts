@@ -1,7 +1,6 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
-import { PageSums } from '../sqlite/page-sums.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { beginRestoredLog } from '../store/copy-database.ts';
 import {
@@ -15,7 +14,7 @@ import {
   renameReplacedFiles,
 } from '../store/data-directory.ts';
 import { beginFileChange, finishFileChange, incomingPath } from '../store/file-change.ts';
-import { damageBeforeOpening } from '../store/file-damage.ts';
+import { createMissing, damageBeforeOpening } from '../store/file-damage.ts';
 import {
   endRestore,
   readRestore,
@@ -49,7 +48,7 @@ export interface RestoreOptions {
 
 export interface Restored {
   readonly databases: number;
-  /** The databases that were not restored because their copies are damaged, one sentence each. */
+  /** What was not restored because its copies are damaged, one sentence each. */
   readonly problems: readonly string[];
 }
 
@@ -58,8 +57,9 @@ export interface Restored {
  * is installed. Throws `backup-damaged` or `backup-unavailable`, and `config-invalid` before anything is written, also
  * if the destination has no copy from that moment.
  *
- * If all databases are restored, a database whose copy is damaged does not stop the others. It counts as missing, so
- * that a server keeps it offline; one that has a file in the directory stays in use.
+ * If all databases are restored, a damaged copy does not stop the others. Its database counts as missing, so that a
+ * server keeps it offline; a file that is in the directory already stays in use. Without members, no server may start,
+ * because it would not know who is revoked: the restore then stays unfinished, and this throws `backup-damaged`.
  */
 export async function restoreAll(options: RestoreOptions): Promise<Restored> {
   const { destination, dataDir, databaseId, print } = options;
@@ -79,18 +79,16 @@ export async function restoreAll(options: RestoreOptions): Promise<Restored> {
     try {
       if (!(await restoreSource(source, found, state.atMs, options))) continue;
     } catch (error) {
-      const problem = databaseId === null ? problemOfOne(source, error) : null;
+      const problem = databaseId === null ? problemOfOne(source, error, dataDir) : null;
       if (problem === null) throw error;
-      problems.set(
-        source,
-        keepOffline(source, dataDir) ? problem : `${problem}; until then it stays in use as it is now`,
-      );
+      problems.set(source, problem);
       continue;
     }
     done = [...done, source];
     writeRestore(dataDir, { ...state, done });
   }
   if (done.length > 0) await restoreSchemas(destination, dataDir);
+  if (problems.has(MEMBERS_SOURCE) && !existsSync(membersPath(dataDir))) throw damagedCopies([...problems.values()]);
   endRestore(dataDir);
   if (done.length + problems.size === 0) throw nothingToRestore(options, earliestMs);
   if (databaseId === null) printOthers([...done, ...problems.keys()], options);
@@ -100,18 +98,30 @@ export async function restoreAll(options: RestoreOptions): Promise<Restored> {
   };
 }
 
-/**
- * The problem of a database whose copy is damaged, as a line for the operator. Null for any other failure, and for the
- * members: without them a server would not know who is revoked.
- */
-function problemOfOne(source: string, error: unknown): string | null {
-  const databaseId = databaseIdOfFile(`${source}.sqlite`);
-  if (databaseId === null || !(error instanceof RockpoolError && error.code === 'backup-damaged')) return null;
+/** The line for the operator about a source whose copies are damaged. Null for any other failure. */
+function problemOfOne(source: string, error: unknown, dataDir: string): string | null {
+  if (!(error instanceof RockpoolError && error.code === 'backup-damaged')) return null;
   const { object, problem, restorableUntil } = error.fields;
-  const where = typeof object === 'string' ? `${object}: ` : '';
-  const [moment, note] =
-    typeof restorableUntil === 'string' ? [restorableUntil, ''] : ['TIME', ', with an earlier time'];
-  return `${databaseId}: ${where}${String(problem)}; restore it by --database ${databaseId} --replace --at ${moment}${note}`;
+  const what = `${typeof object === 'string' ? `${object}: ` : ''}${String(problem)}`;
+  const until = typeof restorableUntil === 'string' ? restorableUntil : null;
+  if (source === MEMBERS_SOURCE) return problemOfMembers(what, until, membersPath(dataDir));
+  const databaseId = databaseIdOfFile(`${source}.sqlite`);
+  if (databaseId === null) return null;
+  const [moment, note] = until === null ? ['TIME', ', with an earlier time'] : [until, ''];
+  const line = `${databaseId}: ${what}; restore it by --database ${databaseId} --replace --at ${moment}${note}`;
+  return keepOffline(source, dataDir) ? line : `${line}; until then it stays in use as it is now`;
+}
+
+function problemOfMembers(what: string, until: string | null, path: string): string {
+  const earlier = `those of another backup, or of a restore into another directory with --at ${until ?? 'an earlier TIME'}`;
+  return existsSync(path)
+    ? `members: ${what}; ${path} stays in use as it is now`
+    : `members: ${what}; no server starts without them: put ${earlier}, at ${path}, and run the same command again`;
+}
+
+/** `backup-damaged` with a line for each source that was not restored. */
+export function damagedCopies(problems: readonly string[]): RockpoolError {
+  return new RockpoolError('backup-damaged', { count: problems.length, problems: problems.join('\n') });
 }
 
 /**
@@ -123,13 +133,10 @@ function keepOffline(source: string, dataDir: string): boolean {
   if (existsSync(path)) return damageBeforeOpening(path) !== null;
   // Only the copies have an unloaded database.
   if (existsSync(unloadedPath(path))) return true;
-  PageSums.open(path, MISSING_PAGE_BYTES).close();
+  createMissing(path);
   noteCopies(path);
   return true;
 }
-
-/** SQLite's default. The file that is installed later has checksums of its own. */
-const MISSING_PAGE_BYTES = 4096;
 
 /** Names the databases that `--replace` has left, because they did not exist at that moment. */
 function printOthers(known: readonly string[], { dataDir, print }: RestoreOptions): void {

@@ -148,16 +148,16 @@ export async function runVerify(sources: Sources, print: (line: string) => void)
   for (const extra of positionals.slice(1)) problems.push(`unknown argument ${extra}`);
   throwIfProblems(problems);
   const manifest = readManifest(directory);
-  const differing = await differences(directory, manifest);
-  for (const name of Object.keys(manifest))
-    if (
-      entryOf(name, directory).kind !== 'file' &&
-      !differing.some((problem) => problem.startsWith(`${name} `)) &&
-      !isReadable(join(directory, name))
-    )
-      differing.push(`${name} is damaged: it fails SQLite’s integrity check`);
-  throwIfProblems(differing);
-  print(`${Object.keys(manifest).length} files of ${directory} are intact`);
+  const entries = Object.keys(manifest).map((name) => [name, entryOf(name, directory)] as const);
+  const differing = await differingFiles(directory, manifest);
+  const unreadable = entries.filter(
+    ([name, { kind }]) => kind !== 'file' && !differing.has(name) && !isReadable(join(directory, name)),
+  );
+  throwIfProblems([
+    ...[...differing].map((name) => `${name} ${DIFFERS}`),
+    ...unreadable.map(([name]) => `${name} is damaged: it fails SQLite’s integrity check`),
+  ]);
+  print(`${entries.length} files of ${directory} are intact`);
 }
 
 /** Throws `config-invalid` for a name that no backup contains, such as one with a path. */
@@ -179,12 +179,15 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** Returns the files of a backup that are missing or changed, one sentence each. */
-export async function differences(directory: string, manifest: Manifest): Promise<string[]> {
-  const problems: string[] = [];
+/** What is wrong with a file of `differingFiles`. */
+export const DIFFERS = 'is missing or differs from the backup';
+
+/** Returns the names of the files of a backup that are missing or changed. */
+export async function differingFiles(directory: string, manifest: Manifest): Promise<ReadonlySet<string>> {
+  const differing = new Set<string>();
   for (const [name, hash] of Object.entries(manifest))
-    if (!(await isIntact(join(directory, name), hash))) problems.push(`${name} is missing or differs from the backup`);
-  return problems;
+    if (!(await isIntact(join(directory, name), hash))) differing.add(name);
+  return differing;
 }
 
 async function isIntact(path: string, hash: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { insert } from '../../testing/changeset.ts';
@@ -49,7 +49,7 @@ function killedRestore(data: string, steps: number): boolean {
   const restoring = restoreSteps(at(data), at('backup'), entries);
   for (let step = 0; step < steps; step++) if (restoring.next().done === true) return false;
   // Releases the lock, as the end of a process does.
-  restoring.return();
+  restoring.return([]);
   return true;
 }
 
@@ -101,4 +101,49 @@ it('a restore does not continue a restore of a different backup, or begin in a d
   await expect(restore('backup', 'killed')).rejects.toMatchObject({
     fields: { problems: `${at('killed')} already has databases` },
   });
+});
+
+it('a restore leaves out a damaged database, which stays offline until it is replaced', async () => {
+  await backUp();
+  copyFileSync(at('backup', 'db-other.sqlite'), at('intact.sqlite'));
+  truncateSync(at('backup', 'db-other.sqlite'), 4096);
+  await expect(restore('backup', 'restored')).rejects.toMatchObject({
+    code: 'backup-damaged',
+    fields: {
+      count: 1,
+      problems: expect.stringMatching(
+        /^db-other\.sqlite is missing or differs .*; its database stays offline/,
+      ) as string,
+    },
+  });
+  expect(databaseRows(databasePath(at('restored'), DATABASE))).toEqual(
+    databaseRows(databasePath(at('data'), DATABASE)),
+  );
+  const server = await start('restored');
+  expect(server.sync.members.list(DATABASE)).toMatchObject([{ principal: 'cyd', role: 'viewer' }]);
+  const refused = await server.connect();
+  refused.hello(await server.token('editor', 'ann', OTHER), OTHER);
+  expect(await refused.next('failure')).toMatchObject({ code: 'database-damaged' });
+  await server.stop();
+  expect(await run(['databases', 'replace', OTHER, at('intact.sqlite'), '--data', at('restored')])).toBe(0);
+  expect((await (await start('restored')).open(undefined, { databaseId: OTHER })).site.cursor).toBe(1);
+});
+
+it('a restore without intact members restores the databases, but no server starts before members are back', async () => {
+  await backUp();
+  rmSync(at('backup', 'members.sqlite'));
+  const refusal = (problem: RegExp): object => ({
+    code: 'backup-damaged',
+    fields: { count: 1, problems: expect.stringMatching(problem) as string },
+  });
+  await expect(restore('backup', 'restored')).rejects.toMatchObject(
+    refusal(/^members\.sqlite is missing or differs .*; no server starts without it/),
+  );
+  expect(existsSync(databasePath(at('restored'), OTHER))).toBe(true);
+  await expect(TestServer.start(at('restored'))).rejects.toMatchObject({ code: 'database-unavailable' });
+  copyFileSync(at('data', 'members.sqlite'), at('restored', 'members.sqlite'));
+  await expect(restore('backup', 'restored')).rejects.toMatchObject(refusal(/stays in use as it is now$/));
+  const server = await start('restored');
+  expect(server.sync.members.list(DATABASE)).toMatchObject([{ principal: 'cyd', role: 'viewer' }]);
+  await (await server.open(undefined, { databaseId: OTHER })).close();
 });

@@ -1,36 +1,47 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { damagedCopies } from '../backup/restore-all.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
 import { databaseIds, databasesDirectory, noteCopies, removeDatabaseFiles } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
-import { endRestore, readRestore, writeRestore } from '../store/unfinished-restore.ts';
+import { createMissing } from '../store/file-damage.ts';
+import { endRestore, readRestore, restoringFolder, writeRestore } from '../store/unfinished-restore.ts';
 import { syncPath } from '../store/write-durably.ts';
-import { differences, entryOf, readDirectories, readManifest } from './backup.ts';
+import { DIFFERS, differingFiles, entryOf, readDirectories, readManifest } from './backup.ts';
 import type { BackupEntry } from './backup-contents.ts';
 import { keepOwner } from './keep-owner.ts';
 import { throwIfProblems } from './read-values.ts';
 import type { Sources } from './settings.ts';
 
 /**
- * `restore DIR`: restores a backup into a data directory without databases. Verifies all files before it writes any.
- * After an interruption no server starts on the directory, and the same command restores all files again.
+ * `restore DIR`: restores a backup into a data directory without databases. Verifies all files before it writes any. A
+ * damaged file does not stop the restore of the others: it is named at the end, and its database stays offline. After
+ * an interruption no server starts on the directory, and the same command restores all files again.
  */
 export async function runRestore(sources: Sources, print: (line: string) => void): Promise<void> {
   const { dataDir, directory } = readDirectories('restore', sources);
   const manifest = readManifest(directory);
   const entries = Object.keys(manifest).map((name) => [name, entryOf(name, dataDir)] as const);
-  throwIfProblems(await differences(directory, manifest));
-  const steps = restoreSteps(dataDir, directory, entries);
-  while (steps.next().done !== true);
-  print(`restored ${entries.length} files to ${dataDir}; devices send later changes again`);
+  const damaged = await differingFiles(directory, manifest);
+  if (!entries.some(([name, { kind }]) => kind === 'database' && !damaged.has(name)))
+    throwIfProblems([...damaged].map((name) => `${name} ${DIFFERS}`));
+  const steps = restoreSteps(dataDir, directory, entries, damaged);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  print(`restored ${entries.length - damaged.size} files to ${dataDir}; devices send later changes again`);
+  if (step.value.length > 0) throw damagedCopies(step.value);
 }
 
-/** The steps of a restore. The process may be killed at each `yield`. */
+/**
+ * The steps of a restore. The process may be killed at each `yield`. Returns a line for each damaged file. Without
+ * members the restore stays unfinished, because a server would not know who is revoked.
+ */
 export function* restoreSteps(
   dataDir: string,
   directory: string,
   entries: readonly (readonly [name: string, BackupEntry])[],
-): Generator<void, void> {
+  damaged: ReadonlySet<string> = new Set(),
+): Generator<void, readonly string[]> {
   databasesDirectory(dataDir);
   const lock = lockDirectory(dataDir);
   try {
@@ -40,13 +51,22 @@ export function* restoreSteps(
       writeRestore(dataDir, { ...request, atMs: 0, done: [] });
     }
     yield;
+    const problems: string[] = [];
+    let isComplete = true;
     for (const [name, entry] of entries) {
-      restoreFile(join(directory, name), entry);
-      syncPath(entry.target);
+      const isDamaged = damaged.has(name);
+      if (isDamaged) {
+        isComplete &&= entry.kind !== 'members' || existsSync(entry.target);
+        problems.push(`${name} ${DIFFERS}${leaveOut(entry, dataDir)}`);
+      } else {
+        restoreFile(join(directory, name), entry);
+        syncPath(entry.target);
+      }
       syncPath(dirname(entry.target));
       yield;
     }
-    endRestore(dataDir);
+    if (isComplete) endRestore(dataDir);
+    return problems;
   } finally {
     keepOwner(dataDir);
     lock.release();
@@ -65,4 +85,18 @@ function restoreFile(from: string, entry: BackupEntry): void {
     removeDatabaseFiles(entry.target);
     copyDatabase(from, entry.target);
   }
+}
+
+/** Returns what follows from the loss of a file, and what to do, after a sentence about the file. */
+function leaveOut({ kind, target }: BackupEntry, dataDir: string): string {
+  mkdirSync(dirname(target), { recursive: true });
+  if (kind === 'members')
+    return existsSync(target)
+      ? `; ${target} stays in use as it is now`
+      : `; no server starts without it: put that of another backup at ${target} and run the same command again, or remove ${restoringFolder(dataDir)}, after which nobody has a stored role, and revoked members with a valid token have access again`;
+  const database = kind === 'database' ? target : /^(.+\.sqlite)-unloaded$/.exec(target)?.[1];
+  if (database === undefined) return '';
+  createMissing(database);
+  noteCopies(database);
+  return '; its database stays offline until you replace or delete it (databases replace, databases delete)';
 }

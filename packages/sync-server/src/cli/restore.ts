@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { RockpoolError } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/gate.ts';
 import { openDestination, placeProblems } from '../backup/open-destination.ts';
-import { restoreAll } from '../backup/restore-all.ts';
+import { damagedCopies, restoreAll } from '../backup/restore-all.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { finishFileChanges } from '../store/file-change.ts';
 import { restoringFolder } from '../store/unfinished-restore.ts';
@@ -46,7 +45,7 @@ export async function runRestoreCommand(sources: Sources, print: (line: string) 
     });
     restored = true;
     print(`restored ${databases} databases to ${dataDir}; devices send later changes again`);
-    if (lost.length > 0) throw new RockpoolError('backup-damaged', { count: lost.length, problems: lost.join('\n') });
+    if (lost.length > 0) throw damagedCopies(lost);
   } finally {
     keepOwner(dataDir);
     lock.release();

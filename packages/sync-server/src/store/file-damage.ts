@@ -92,6 +92,17 @@ export function createChecksumFile(path: string): void {
   if (header !== null) PageSums.open(path, header.pageSizeBytes).close();
 }
 
+/** SQLite's default. A file that is installed later has checksums of its own. */
+const MISSING_PAGE_BYTES = 4096;
+
+/**
+ * Makes a database count as missing, so that a server keeps it offline until its file is restored, instead of creating
+ * it again: a checksum file without a database is what a lost file leaves.
+ */
+export function createMissing(path: string): void {
+  PageSums.open(path, MISSING_PAGE_BYTES).close();
+}
+
 function damageMark(path: string): DamageProblem | null {
   const mark = markPath(path);
   return existsSync(mark) ? ((readFileSync(mark, 'utf8').trim() || 'page-checksum') as DamageProblem) : null;
