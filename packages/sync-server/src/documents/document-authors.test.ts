@@ -3,6 +3,8 @@ import { buildSchema, DEFAULT_DOCUMENT_RULE, type CellValue } from '@rockpool/sh
 import { createDocument, editDocument, encodeDocumentCell, type JsonObject } from '@rockpool/shared/document';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { insert, remove, toBody, update, type Change } from '../../testing/changeset.ts';
+import { DirectSession } from '../../testing/direct-session.ts';
+import { Replica } from '../../testing/replica.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
@@ -65,6 +67,45 @@ describe('the authors of a document', () => {
     const [[title] = []] = tested.server.query(`SELECT content ->> 'title' FROM pages`);
     const conflicts = tested.server.query(`SELECT lost_by, won_by FROM rockpool_conflict WHERE path IS NOT NULL`);
     expect(conflicts).toEqual([title === 'ann' ? ['ben', 'ann'] : ['ann', 'ben']]);
+  });
+
+  it('stay with the document that they edited if the edit that restores its row compacts it [MR-78]', async () => {
+    const live = new LiveDatabase(openDatabaseFile(':memory:', SCHEMA), { onFailure: () => undefined });
+    const write = (principal: string, change: Change): Promise<unknown> =>
+      live.write(toBody([change]), principal, nowMs);
+    // Each character that is inserted alone is an operation, which takes several times the size of the character.
+    const tide = (edits: number): string => 't-i-d-e-'.repeat(45 * edits) + 'tide'.repeat(45 * (5 - edits));
+    const content = { body: tide(0), title: 'old' };
+    const start = createDocument(content, RULE);
+    const json = JSON.stringify(content);
+    await write('ann', insert('pages', 'p', { title: 'p', content: encodeDocumentCell({ kind: 'content', json }) }));
+    live.file.sql.run('UPDATE rockpool_document SET compact_above = ?', BigInt(Number.MAX_SAFE_INTEGER));
+    const late = [
+      new DirectSession(live, new Replica(), nowMs),
+      new DirectSession(live, new Replica(), nowMs),
+    ] as const;
+    for (const session of late) session.applyAll();
+    const site = ownSite(live.file);
+    let edited = editDocument(start, { ...content, title: 'ann' }, RULE, { site, generation: 1 });
+    await write('ann', update('pages', 'p', { content: edited.edit }));
+    for (let edits = 1; edits <= 5; edits++) {
+      edited = editDocument(edited.state, { body: tide(edits), title: 'ann' }, RULE, { site, generation: 1 + edits });
+      await write('bob', update('pages', 'p', { content: edited.edit }));
+    }
+    await write('bob', remove('pages', 'p'));
+    for (const [i, session] of late.entries()) {
+      const changed = i === 0 ? { ...content, more: true } : { ...content, title: 'cid' };
+      const { edit } = editDocument(start, changed, RULE, { site: session.site, generation: 1 });
+      session.replica.write([update('pages', 'p', { content: edit })]);
+      session.push(1, 1, nowMs);
+      live.settle();
+      expect(live.file.sql.all('SELECT count(*) FROM rockpool_document_replaced')).toEqual([[1n]]);
+    }
+    const [[lost, won] = []] = live.file.sql.all(
+      `SELECT lost_by, won_by FROM rockpool_conflict WHERE path = '["title"]'`,
+    );
+    expect(new Set([lost, won])).toEqual(new Set(['ann', late[1].site.slice(0, 4)]));
+    await live.close();
   });
 
   it('are read once for all conflicts of an edit', async () => {

@@ -101,11 +101,10 @@ export function compactAbove(sql: SqliteFile, place: DocumentPlace): number {
   );
 }
 
-/** Stores a document cell: a state with the edit that led to it, a state that replaces `old`, or NULL. */
+/** Stores a document cell: a state with the edit that led to it, a state that replaces another one, or NULL. */
 export function writeDocument(
   { sql, documents }: DocumentFile,
   place: DocumentPlace,
-  old: CellValue,
   state: CellValue,
   sent: CellValue,
   watermark: number,
@@ -135,7 +134,7 @@ export function writeDocument(
     return;
   }
   const replaced = isDocumentEdit(sent) ? documents.replaced(state as Uint8Array) : null;
-  writeAuthors(sql, place, old, sent, watermark);
+  writeAuthors(sql, place, sent, watermark, replaced !== null);
   const earlier = replaced === null ? null : readReplaced(sql, place);
   if (earlier !== null) rememberForm(sql, place, earlier, watermark);
   deleteDocument(sql, place);
@@ -170,13 +169,18 @@ function writeLateEdit(
 
 /**
  * Records the authors in a document that replaces another one: after compaction, with new content, or restored with its
- * row.
+ * row. The edit that restores a row may compact its document too.
  */
-function writeAuthors(sql: SqliteFile, place: DocumentPlace, old: CellValue, sent: CellValue, watermark: number): void {
+function writeAuthors(
+  sql: SqliteFile,
+  place: DocumentPlace,
+  sent: CellValue,
+  watermark: number,
+  isCompacted: boolean,
+): void {
   if (sent === null) return;
   if (!isDocumentEdit(sent)) return forgetAuthors(sql, place);
   rememberAuthorsOfEdits(sql, place);
-  const isCompacted = old !== null && isEditOf(old, sent);
   rememberAuthors(sql, place, isCompacted ? 'now' : 'replaced', clientsOf(updateOf(sent)), watermark);
   if (isCompacted) moveAuthorsToReplaced(sql, place);
 }

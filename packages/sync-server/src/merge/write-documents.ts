@@ -18,7 +18,6 @@ export function writeDocuments(file: DatabaseFile, rows: readonly MergedRow[], w
         writeDocument(
           file,
           { table, keyBytes, columnId },
-          old?.value ?? null,
           cell?.value ?? null,
           write.values.get(columnId) ?? null,
           watermark,
