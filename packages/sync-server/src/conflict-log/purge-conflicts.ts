@@ -26,8 +26,10 @@ function tooOld({ sql, oldestConflict }: DatabaseFile, retentionMs: number, sinc
   const first = (count: number): { readonly id: string; readonly receivedMs: number }[] =>
     sql
       .all(
-        `SELECT id, received_ms FROM ${CONFLICT_TABLE_NAME} JOIN rockpool_log USING (watermark) WHERE watermark <= ? ORDER BY id LIMIT ?`,
+        // Entries of a clock that was ahead would keep those behind them.
+        `SELECT id, received_ms FROM ${CONFLICT_TABLE_NAME} JOIN rockpool_log USING (watermark) WHERE watermark <= ? AND received_ms <= ? ORDER BY id LIMIT ?`,
         BigInt(since),
+        BigInt(Math.floor(nowMs)),
         BigInt(count),
       )
       .map(([id, receivedMs]) => ({ id: id as string, receivedMs: Number(receivedMs) }));

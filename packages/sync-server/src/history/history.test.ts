@@ -232,6 +232,22 @@ describe('the history of a row', () => {
     expect(await codeOf(ask('history/row', 'entries', 'e', '&version=2'))).toBe('history-version-gone');
   });
 
+  it('keeps versions that precede one of a clock that was behind', async () => {
+    await a.commit([insert('entries', 'e', { amount: 1n })]);
+    await a.commit([update('entries', 'e', { amount: 2n })]);
+    await later(20);
+    await a.commit([update('entries', 'e', { amount: 3n })]);
+    await later(-10_000);
+    await a.commit([update('entries', 'e', { amount: 4n })]);
+    await later(10_011);
+    await a.commit([update('entries', 'e', { amount: 5n })]);
+    expect(tested.server.query('SELECT watermark FROM rockpool_history ORDER BY watermark')).toEqual([
+      [3n],
+      [4n],
+      [5n],
+    ]);
+  });
+
   it('is complete for a row that arrived deleted and was inserted after its tombstone was pruned', async () => {
     await a.commit([insert('accounts', 'x', { name: 'Cash' })]);
     await a.commit([remove('accounts', 'x'), insert('cards', 'c', { account_name: 'Cash' })]);

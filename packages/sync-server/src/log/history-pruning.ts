@@ -1,7 +1,7 @@
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import { raiseHistoryHorizons } from './history-horizons.ts';
-import { OldestEntry } from './oldest-entry.ts';
+import { leadingExpired, OldestEntry } from './oldest-entry.ts';
 
 // Limits the pruned versions per commit, so that no commit waits long for the cleanup of an old database.
 const PRUNED_PER_COMMIT = 200;
@@ -37,12 +37,12 @@ export class HistoryPruning {
     for (const { id, retainedMs, oldest } of this.limited) {
       const beforeMs = nowMs - retainedMs;
       if (!oldest.mayBeBefore(beforeMs, nowMs)) continue;
-      const first = this.first(id, 1)[0];
+      const first = this.first(id, 1, nowMs)[0];
       if (first === undefined || first.receivedMs >= beforeMs) {
         oldest.note(first?.receivedMs ?? null, nowMs);
         continue;
       }
-      const expired = this.first(id, PRUNED_PER_COMMIT).filter(({ receivedMs }) => receivedMs < beforeMs);
+      const expired = leadingExpired(this.first(id, PRUNED_PER_COMMIT, nowMs), beforeMs);
       this.deleteUpTo(id, expired.at(-1)?.watermark ?? first.watermark);
     }
   }
@@ -77,11 +77,17 @@ export class HistoryPruning {
     this.sql.run('DELETE FROM rockpool_history WHERE table_id = ? AND watermark <= ?', table, BigInt(watermark));
   }
 
-  private first(table: bigint, count: number): { readonly watermark: number; readonly receivedMs: number }[] {
+  /** Omits versions of a clock that was ahead, like Tombstones. */
+  private first(
+    table: bigint,
+    count: number,
+    nowMs: number,
+  ): { readonly watermark: number; readonly receivedMs: number }[] {
     return this.sql
       .all(
-        'SELECT watermark, received_ms FROM rockpool_history JOIN rockpool_log USING (watermark) WHERE table_id = ? ORDER BY watermark LIMIT ?',
+        'SELECT watermark, received_ms FROM rockpool_history JOIN rockpool_log USING (watermark) WHERE table_id = ? AND received_ms <= ? ORDER BY watermark LIMIT ?',
         table,
+        BigInt(Math.floor(nowMs)),
         BigInt(count),
       )
       .map(([watermark, receivedMs]) => ({ watermark: Number(watermark), receivedMs: Number(receivedMs) }));

@@ -26,3 +26,15 @@ export class OldestEntry {
     this.receivedMs = null;
   }
 }
+
+/**
+ * The entries before the first one that has not expired. An entry behind it may have an earlier time, which was written
+ * while the clock was behind, and must not count for those before it.
+ */
+export function leadingExpired<Entry extends { readonly receivedMs: number }>(
+  entries: readonly Entry[],
+  beforeMs: number,
+): readonly Entry[] {
+  const kept = entries.findIndex(({ receivedMs }) => receivedMs >= beforeMs);
+  return kept === -1 ? entries : entries.slice(0, kept);
+}

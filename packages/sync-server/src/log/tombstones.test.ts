@@ -87,6 +87,22 @@ describe('tombstones', () => {
     file.sql.close();
   });
 
+  it('are pruned in time after a clock that was ahead, and not too early after one that was behind', async () => {
+    await a.commit(['v', 'x', 'y', 'z'].map((key) => insert('accounts', key, { name: key })));
+    nowMs += 400 * DAY_MS;
+    await a.commit([remove('accounts', 'v')]);
+    nowMs -= 400 * DAY_MS;
+    await a.commit([remove('accounts', 'x')]);
+    nowMs += 6 * DAY_MS;
+    await a.commit([remove('accounts', 'y')]);
+    const rightMs = nowMs;
+    nowMs = 0;
+    await a.commit([remove('accounts', 'z')]);
+    nowMs = rightMs + 5 * DAY_MS;
+    await a.commit([insert('labels', ['a', 1n], {})]);
+    expect(tombstones()).toEqual([4, 5]);
+  });
+
   it('are pruned in parts if many rows were deleted', async () => {
     const keys = Array.from({ length: 250 }, (_, i) => BigInt(i));
     await a.commit(keys.map((position) => insert('labels', ['a', position], {})));

@@ -2,7 +2,7 @@ import { CONFLICT_TABLE } from '@rockpool/shared';
 import { readMeta, writeMeta } from '../sqlite/meta.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { raiseHistoryHorizons } from './history-horizons.ts';
-import { OldestEntry } from './oldest-entry.ts';
+import { leadingExpired, OldestEntry } from './oldest-entry.ts';
 
 // The number of lookups is limited, so that no commit waits long for the pruning of an old database. All tombstones of
 // one watermark are pruned together.
@@ -41,10 +41,10 @@ export class Tombstones {
   prune(retentionMs: number, since: number, nowMs: number): void {
     const beforeMs = nowMs - retentionMs;
     if (!this.oldest.mayBeBefore(beforeMs, nowMs)) return;
-    const [oldest] = this.first(1, since);
+    const [oldest] = this.first(1, since, nowMs);
     if (oldest === undefined || oldest.receivedMs >= beforeMs)
       return this.oldest.note(oldest?.receivedMs ?? null, nowMs);
-    const expired = this.first(PRUNED_PER_COMMIT, since).filter(({ receivedMs }) => receivedMs < beforeMs);
+    const expired = leadingExpired(this.first(PRUNED_PER_COMMIT, since, nowMs), beforeMs);
     this.horizon = expired.at(-1)?.watermark ?? oldest.watermark;
     writeMeta(this.sql, 'floor', String(this.horizon));
     this.sql.run(
@@ -65,12 +65,20 @@ export class Tombstones {
     this.sql.run(`DELETE FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?`, BigInt(this.horizon));
   }
 
-  /** The oldest `count` tombstones up to the watermark `since`. */
-  private first(count: number, since: number): { readonly watermark: number; readonly receivedMs: number }[] {
+  /**
+   * The oldest `count` tombstones up to the watermark `since`. Omits those of a clock that was ahead, which would keep
+   * the ones behind them until the clock is there: they are pruned together with a later one.
+   */
+  private first(
+    count: number,
+    since: number,
+    nowMs: number,
+  ): { readonly watermark: number; readonly receivedMs: number }[] {
     return this.sql
       .all(
-        `SELECT watermark, received_ms FROM rockpool_row_version JOIN rockpool_log USING (watermark) WHERE image IS NOT NULL AND watermark <= ? ORDER BY watermark LIMIT ?`,
+        `SELECT watermark, received_ms FROM rockpool_row_version JOIN rockpool_log USING (watermark) WHERE image IS NOT NULL AND watermark <= ? AND received_ms <= ? ORDER BY watermark LIMIT ?`,
         BigInt(since),
+        BigInt(Math.floor(nowMs)),
         BigInt(count),
       )
       .map(([watermark, receivedMs]) => ({ watermark: Number(watermark), receivedMs: Number(receivedMs) }));
