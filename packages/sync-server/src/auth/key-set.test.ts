@@ -176,6 +176,21 @@ describe('a key set at a URL', () => {
     await authenticateAt(dayMs + minuteMs);
   });
 
+  it('is fetched again after a clock that was ahead is set back', async () => {
+    answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
+    const authenticate = jwtAuthenticate({ ...rules, keySet: url }, Date.now);
+    const next = await testKeys('ES256', 'next');
+    vi.useFakeTimers({ toFake: ['Date'], now: (nowS + 24 * 3_600) * 1000 });
+    try {
+      await authenticate(await es.sign({ ...claims, exp: nowS + 48 * 3_600 }));
+      vi.setSystemTime(nowS * 1000);
+      answer = () => ({ status: 200, body: JSON.stringify(next.keySet) });
+      expect(await authenticate(await next.sign(claims))).toMatchObject({ id: 'ann' });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('makes tokens fail with auth-unavailable, not auth-token-invalid, while it cannot be fetched', async () => {
     answer = () => ({ status: 503, body: '' });
     const failures: unknown[] = [];

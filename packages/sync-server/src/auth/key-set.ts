@@ -72,7 +72,8 @@ function recentKeys(
 ): () => Promise<void> {
   let failed: { readonly ms: number; readonly error: unknown } = { ms: -Infinity, error: undefined };
   let fetching: Promise<void> | null = null;
-  const ageMs = (): number => Date.now() - (fetchedMs() ?? -Infinity);
+  // The clock may have been set back.
+  const ageMs = (): number => Math.abs(Date.now() - (fetchedMs() ?? -Infinity));
   const refresh = async (): Promise<void> => {
     try {
       await fetchAgain();
@@ -86,7 +87,6 @@ function recentKeys(
   return async () => {
     if (ageMs() < FRESH_MS) return;
     const delayMs = fetchedMs() === undefined ? FETCH_FIRST_AGAIN_MS : FETCH_AGAIN_MS;
-    // The clock may have been set back.
     if (Math.abs(Date.now() - failed.ms) >= delayMs) await (fetching ??= refresh());
     if (ageMs() >= OUTDATED_MS) throw new RockpoolError('auth-unavailable', {}, { cause: failed.error });
   };
