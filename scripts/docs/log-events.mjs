@@ -33,6 +33,8 @@ export const LOG_EVENTS = [
       'schema-unreadable':
         'A file of `schemas/` cannot be read; clients with that schema get `schema-mismatch`. Restore it from a backup.',
       'scrub-failed': 'The checksums of a database could not be compared. Check the disk; `doctor` compares them too.',
+      'stop-overdue':
+        'The server ended although its stop was not complete after 28 s, for example because a disk or PostgreSQL did not respond. Nothing acknowledged is lost; the next start continues.',
       'store-error':
         'PostgreSQL, the bus or the store of members failed, or a commit took long. The server tries again. Look at the server that `systemCode` or `problem` names.',
       'thread-ended':

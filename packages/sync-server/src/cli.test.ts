@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { insert } from '../testing/changeset.ts';
@@ -51,6 +51,17 @@ describe('rockpool-server', () => {
     await once(socket, 'data'); // the server closes the connection
     void server.signal(second);
     expect(await ended).toMatchObject({ code: null });
+  });
+
+  it('ends at SIGTERM while it starts', async () => {
+    // As PostgreSQL behind a network that loses everything.
+    const silent = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const environment = { ROCKPOOL_POSTGRES: `postgresql://ann@127.0.0.1:${port}/rockpool` };
+    const ended = await runCommand(serverFlags(folder), environment, once(silent, 'connection'));
+    expect(ended).toMatchObject({ code: 0, stdout: '' });
   });
 
   it('refuses a data directory that another server uses', async () => {

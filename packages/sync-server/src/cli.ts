@@ -8,6 +8,7 @@ import { runDoctor } from './cli/doctor.ts';
 import { runRestoreCommand } from './cli/restore.ts';
 import { namedEntry } from './cli/named-entry.ts';
 import { settingsHelp, type Sources } from './cli/settings.ts';
+import { logToStderr } from './observe/log-line.ts';
 import { serve } from './serve.ts';
 import { toStoreError } from './store/store-failure.ts';
 import { SERVER_VERSION } from './sync-server.ts';
@@ -107,11 +108,27 @@ function problemOf(error: unknown): string {
 async function runServer(sources: Sources): Promise<void> {
   const config = readServeConfig(sources);
   const stopped = stopSignal();
-  const server = await serve(config);
+  const server = await Promise.race([serve(config), stopped.then(() => null)]);
+  // It has accepted nothing yet, and may wait for PostgreSQL.
+  if (server === null) return process.exit(0);
+  void stopped.then(endLater);
   print(`listening on ${server.url}`);
   if (server.adminUrl !== null) print(`admin page: ${server.adminUrl}`);
   await stopped;
   await server.stop();
+}
+
+/**
+ * Less than the 30 s that the deployment files give a server to stop. What is not done by then, such as copies to a
+ * disk that does not respond, is done after the next start, as after a crash.
+ */
+const STOP_PATIENCE_MS = 28_000;
+
+function endLater(): void {
+  setTimeout(() => {
+    logToStderr('stop-overdue', { afterMs: STOP_PATIENCE_MS });
+    process.exit(1);
+  }, STOP_PATIENCE_MS).unref();
 }
 
 /** Resolves at the first SIGINT or SIGTERM, for a clean stop. A second signal of either kind ends the process. */

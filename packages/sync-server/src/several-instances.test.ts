@@ -55,6 +55,31 @@ afterEach(async () => {
 });
 
 describe('several instances on one PostgreSQL server', () => {
+  it('that stop give up commits that wait for another one; their authors send them again', async () => {
+    const server = await start();
+    const ann = await server.open();
+    await ann.commit([insert('accounts', 'a', { name: 'a' })]);
+    const lease = (until: string): Promise<unknown> =>
+      postgres.server.query(
+        name,
+        `UPDATE rockpool.rockpool_database SET leased_by = 'another', leased_until = now() + interval '${until}'`,
+      );
+    await lease('1 hour');
+    ann.site.write([insert('accounts', 'b', { name: 'b' })]);
+    ann.push();
+    await ann.roundTrip();
+    await server.stop();
+    expect(server.events).toContainEqual({
+      event: 'push-failed',
+      fields: expect.objectContaining({ problem: expect.stringMatching(/, and this one stops$/) as string }) as object,
+    });
+    await lease('0 s');
+    const again = await (await start()).connect(ann.site);
+    await again.open(await server.token(), DATABASE);
+    again.push();
+    expect((await again.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', sequence: 2, watermark: 2 }]);
+  });
+
   it('deliver changes that one instance has admitted to the clients of all', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open()];

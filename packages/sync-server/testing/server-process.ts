@@ -18,17 +18,18 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs the command and waits for its exit. */
+/** Runs the command and waits for its exit. It gets SIGTERM when `stopped` resolves. */
 export function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  stopped?: Promise<unknown>,
 ): Promise<Finished> {
-  return finished(
-    spawn(process.execPath, [BIN, ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...environment },
-    }),
-  );
+  const child = spawn(process.execPath, [BIN, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  });
+  void stopped?.then(() => child.kill('SIGTERM'));
+  return finished(child);
 }
 
 /** Writes schema and secret to a folder and returns the flags of a server there. */

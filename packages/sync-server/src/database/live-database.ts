@@ -285,6 +285,8 @@ export class LiveDatabase {
   close(): Promise<void> | void {
     this.ended ??= new RockpoolError('database-unavailable', { problem: 'the server has closed the database' });
     this.tableAudits.close();
+    // A client sends again what is not decided, and a stopping server has half a minute.
+    this.database.stopWaiting?.();
     const draining = this.queue.drainAll();
     if (draining !== null) return draining.then(() => this.close());
     this.sessions.failAll(this.ended);

@@ -63,11 +63,10 @@ export class PastStates {
     return (answer as { readonly rows: Uint8Array }).rows;
   }
 
-  /** Waits for the request that runs, then removes the files. The requests behind it fail. */
+  /** Waits for the request that runs, for at most 5 s, then removes the files. The requests behind it fail. */
   async close(): Promise<void> {
     this.isClosed = true;
-    await this.last;
-    await this.thread.close();
+    await this.thread.finish(this.last);
     this.removeFiles();
   }
 

@@ -44,6 +44,6 @@ export class PostgresInstances implements InstanceDirectory {
   }
 
   async leave(instance: string): Promise<void> {
-    await this.connections.query(`DELETE FROM ${NAMESPACE}.rockpool_instance WHERE id = $1`, [instance]);
+    await this.connections.poll(`DELETE FROM ${NAMESPACE}.rockpool_instance WHERE id = $1`, [instance]);
   }
 }

@@ -87,7 +87,7 @@ export class Snapshots {
    * others receive their rows as a delivery. Throws `database-unavailable` while the server stops.
    */
   async get(databaseId: string, log: LogPosition, rows: ReadableRows): Promise<Snapshot | null> {
-    if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
+    this.requireRunning();
     if (rows !== 'everything' || !this.isOffered(databaseId)) return null;
     const path = this.pathOf(databaseId);
     const kept = this.kept.get(databaseId);
@@ -108,11 +108,10 @@ export class Snapshots {
     );
   }
 
-  /** Waits for the build that runs, then removes the files. The builds behind it fail. */
+  /** Waits for the build that runs, for at most 5 s, then removes the files. The builds behind it fail. */
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.allSettled(this.building.values());
-    await this.thread.close();
+    await this.thread.finish(Promise.allSettled(this.building.values()));
     this.removeFiles();
   }
 
@@ -122,6 +121,10 @@ export class Snapshots {
     if (!existsSync(this.directory)) return;
     for (const name of readdirSync(this.directory))
       if (SNAPSHOT_FILE.test(name)) rmSync(join(this.directory, name), { force: true });
+  }
+
+  private requireRunning(): void {
+    if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
   }
 
   private fits(
@@ -139,8 +142,9 @@ export class Snapshots {
   private async build(databaseId: string, from: string, schemaHash: string): Promise<Snapshot> {
     const path = join(this.directory, `${databaseFileName(databaseId)}.${++this.number}.gz`);
     const built = this.last.then(async () => {
-      if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
+      this.requireRunning();
       await this.requireIntact(databaseId);
+      this.requireRunning();
       const release = holdLocks(from);
       return this.thread.run({ from, to: path }).finally(release);
     });

@@ -25,6 +25,8 @@ export interface Durability {
    * content must not be sent before this resolves. Rejects with `database-unavailable` if that commit failed.
    */
   settling(): Promise<void> | null;
+  /** Makes commits that wait for another instance fail with `database-unavailable`. Call it before `close`. */
+  stopWaiting?(): void;
   close(): void;
 }
 

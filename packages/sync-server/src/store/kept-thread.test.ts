@@ -7,6 +7,7 @@ const script = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort, threadId } from 'node:worker_threads';
     parentPort.on('message', (task) => {
+      if (task === 'wait') return;
       if (task === 'throw') throw new Error('the task failed');
       if (task === 'exit') process.exit(3);
       parentPort.postMessage([task, threadId]);
@@ -61,4 +62,17 @@ it('a kept thread ends when it is closed', async () => {
   const ended = once(workers[0] as Worker, 'exit');
   await thread.close();
   await expect(ended).resolves.toEqual([1]);
+});
+
+it('a kept thread finishes its task before it ends, but ends after 5 s in any case', async () => {
+  const task = thread.run('a');
+  await thread.finish(task);
+  expect((await task)[0]).toBe('a');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const endless = thread.run('wait');
+  const failure = endless.catch((error: unknown) => error);
+  const finished = thread.finish(endless);
+  vi.advanceTimersByTime(5_000);
+  await finished;
+  expect(await failure).toMatchObject({ message: expect.stringContaining('exited') as string });
 });

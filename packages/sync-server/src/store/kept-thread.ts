@@ -6,6 +6,9 @@ import { Worker } from 'node:worker_threads';
  */
 const KEPT_MS = 30_000;
 
+/** A stopping server has half a minute in all, and a task on a large database may take minutes. */
+const LAST_TASK_MS = 5_000;
+
 /**
  * A thread for one task after another, so that the server's thread keeps serving. It starts with the first task and is
  * kept for later ones, because loading its script takes longer than most tasks; 30 seconds after the last one it ends.
@@ -36,6 +39,14 @@ export class KeptThread<Task, Answer> {
       worker.unref();
       this.timer = setTimeout(() => void this.close(), KEPT_MS).unref();
     }
+  }
+
+  /** Ends the thread once `tasks` settles, or after 5 s, so that the task that runs rejects. */
+  async finish(tasks: Promise<unknown>): Promise<void> {
+    const late = setTimeout(() => void this.close(), LAST_TASK_MS);
+    await tasks.catch(() => undefined);
+    clearTimeout(late);
+    await this.close();
   }
 
   /** Ends the thread. A later task starts another one. */

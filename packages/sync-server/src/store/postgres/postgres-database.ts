@@ -76,6 +76,9 @@ export class PostgresDatabase implements OpenDatabase {
   private last: Promise<unknown> = Promise.resolve();
   private nextCatchUp: Promise<void> | null = null;
   private closed = false;
+  private isStopping = false;
+  /** Whether another instance had the database when this one was stopping, so that later commits would wait too. */
+  private isHeld = false;
   /** The last announced commit of another instance with a traced push. */
   private traced: { readonly head: number; readonly traceparent: string } | null = null;
 
@@ -114,6 +117,10 @@ export class PostgresDatabase implements OpenDatabase {
     return this.nextCatchUp;
   }
 
+  stopWaiting(): void {
+    this.isStopping = true;
+  }
+
   /** The file contains only what PostgreSQL has committed. */
   settling(): null {
     return null;
@@ -147,6 +154,7 @@ export class PostgresDatabase implements OpenDatabase {
   }
 
   private async commitNow<Result>(body: () => Result, traceparent: string | undefined): Promise<Result> {
+    if (this.isHeld) throw heldElsewhere(this.isStopping);
     const startedMs = performance.now();
     let decidedMs = 0;
     const decide = (): Decision<Result> => {
@@ -224,13 +232,14 @@ export class PostgresDatabase implements OpenDatabase {
   /**
    * Resolves once this instance has the lease. `sinceMs` is when the commit began, plus the time that its own
    * decisions took, which does not count as waiting.
-   * Throws `database-unavailable` if another instance keeps the lease or the lock for too long.
+   * Throws `database-unavailable` if another instance keeps the lease or the lock for too long, or at once if this one
+   * stops.
    */
   private async waitForLease(sinceMs: number): Promise<void> {
     const { databaseId, connections } = this.options;
     for (;;) {
-      if (performance.now() - sinceMs > LEASE_PATIENCE_MS)
-        throw new RockpoolError('database-unavailable', { problem: 'another instance holds the database' });
+      this.isHeld = this.isStopping;
+      if (this.isStopping || performance.now() - sinceMs > LEASE_PATIENCE_MS) throw heldElsewhere(this.isStopping);
       await new Promise((resolve) => setTimeout(resolve, LEASE_POLL_MS * (0.5 + Math.random())));
       const attempt = await this.unlessLocked(
         connections.transaction(databaseId, 'READ WRITE', async (connection) => {
@@ -321,6 +330,11 @@ export class PostgresDatabase implements OpenDatabase {
     if (error instanceof DatabaseMarked) throw error;
     throw new RockpoolError('database-unavailable', { problem: 'the working copy is being rebuilt' }, { cause: error });
   }
+}
+
+function heldElsewhere(isStopping: boolean): RockpoolError {
+  const problem = `another instance holds the database${isStopping ? ', and this one stops' : ''}`;
+  return new RockpoolError('database-unavailable', { problem });
 }
 
 /**
