@@ -131,6 +131,16 @@ describe('requests of a session', () => {
     expect((await tested.server.ask('GET', `/sessions/${await idOf()}?received=many`)).status).toBe(400);
   });
 
+  it('are refused if they repeat the same frames without end', async () => {
+    const { sessions, id, socket } = openOne();
+    socket.send(Uint8Array.of(7));
+    for (let count = 0; count < 9; count++) expect((await sessions.poll(id, 0, 0)).frames).toHaveLength(2);
+    await expect(sessions.poll(id, 0, 0)).rejects.toMatchObject({ code: 'rate-limited' });
+    socket.send(Uint8Array.of(8));
+    expect((await sessions.poll(id, 0, 1)).frames).toEqual(Uint8Array.of(1, 8));
+    expect((await sessions.poll(id, 0, 1)).frames).toEqual(Uint8Array.of(1, 8));
+  });
+
   it('get each frame once if an older client does not count them', async () => {
     const { sessions, id, socket } = openOne();
     for (const byte of [7, 8]) {

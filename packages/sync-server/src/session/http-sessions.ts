@@ -19,6 +19,8 @@ interface HttpSession {
   receivedCount: number;
   /** The number of frames of `outgoing` that a response has carried. */
   sentCount: number;
+  /** How many polls have received frames again since the client last counted any. */
+  repeats: number;
   unreadBytes: number;
   onDrained: () => void;
   closed: Polled['closed'];
@@ -30,6 +32,12 @@ const MAX_FRAMES_BYTES = 1024 * 1024;
 
 /** Limit of a request of a client without a valid token: a hello and its length. */
 const MAX_ANONYMOUS_BYTES = MAX_HELLO_BYTES + 1024;
+
+/**
+ * How often a client may receive frames again without counting any. Browsers and proxies repeat a lost poll once or
+ * twice; a hostile client would repeat it without reading the responses, which wait in memory.
+ */
+const MAX_REPEATS = 8;
 
 /** How long the end of a session is kept for a poll. */
 const CLOSED_KEPT_MS = 60_000;
@@ -94,8 +102,8 @@ export class HttpSessions {
     };
     const session = this.start(socket, address);
     this.sessions.set(id, {
-      ...{ session, isReceiving: false, outgoing, receivedCount: 0, sentCount: 0, unreadBytes: 0, closed: null },
-      ...{ onDrained: () => undefined, wake: () => undefined },
+      ...{ session, isReceiving: false, outgoing, receivedCount: 0, sentCount: 0, repeats: 0 },
+      ...{ unreadBytes: 0, closed: null, onDrained: () => undefined, wake: () => undefined },
     });
     return id;
   }
@@ -129,13 +137,15 @@ export class HttpSessions {
    * is the number of frames that the client has received. A browser or a proxy may repeat a GET whose response was
    * lost, without the client's knowledge, so frames are kept until the next poll counts them. Null from an older
    * client, which has received every response. The end of a session can be polled again for a minute. Throws
-   * `request-invalid` for a number of frames that were not sent.
+   * `request-invalid` for a number of frames that were not sent, and `rate-limited` if frames were repeated too often.
    */
   async poll(id: string, waitMs: number, received: number | null = null): Promise<Polled> {
     const polled = this.require(id);
     // Otherwise a client without a token could keep any number of requests waiting.
     polled.wake();
     drop(polled, received === null ? polled.sentCount : received - polled.receivedCount);
+    if (polled.sentCount > 0 && ++polled.repeats > MAX_REPEATS)
+      throw new RockpoolError('rate-limited', { repeats: MAX_REPEATS });
     if (polled.outgoing.length === 0 && polled.closed === null) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, waitMs);
@@ -183,6 +193,7 @@ function drop(polled: HttpSession, count: number): void {
     throw new RockpoolError('request-invalid', { problem: 'the session has not sent so many frames' });
   if (count <= 0) return;
   const dropped = polled.outgoing.splice(0, count);
+  polled.repeats = 0;
   polled.receivedCount += count;
   polled.sentCount -= count;
   polled.unreadBytes -= dropped.reduce((sum, { length }) => sum + length, 0);
