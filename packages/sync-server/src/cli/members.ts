@@ -9,7 +9,7 @@ import { Connections } from '../postgres/connection.ts';
 import type { PostgresSource } from '../postgres/shard.ts';
 import { databaseIds, membersPath, requireDataDirectory } from '../store/data-directory.ts';
 import { openMembers } from '../store/open-members.ts';
-import { PostgresAdministration } from '../store/postgres/administration.ts';
+import { PostgresAdministration, requireMembersHere } from '../store/postgres/administration.ts';
 import { DATA_SETTINGS } from './config.ts';
 import { databaseNameOf, importMembers } from './import-members.ts';
 import { keepOwnerOf } from './keep-owner.ts';
@@ -177,6 +177,7 @@ async function withStore(
   // The members are at the first shard.
   const connections = new Connections(typeof postgres === 'string' ? postgres : (postgres[0]?.url ?? ''));
   try {
+    await requireMembersHere(connections);
     await work(new PostgresMembers(connections, () => Promise.resolve()));
   } finally {
     await connections.close();

@@ -78,7 +78,8 @@ async function problemsOf(
     return await administration.withCopy(databaseId, (path) => databaseProblems(path, databaseId, schema));
   } catch (error) {
     if (!(error instanceof DatabaseMarked)) throw error;
-    if (error.mark.role === 'moved') return ['the database was moved away; doctor --shards FILE names the repair'];
+    if (error.mark.role === 'moved')
+      return ['the database was moved to another shard: run doctor with the list of all shards (--shards FILE)'];
     return [`${String(error.fields['problem'])}: if no command does this now, run the command again`];
   }
 }

@@ -72,7 +72,7 @@ it('rockpool-server lists, inspects, exports, imports, deletes and examines data
   // As if the database had been moved to another shard.
   await postgres.server.query(name, `UPDATE rockpool.rockpool_database SET move_id = 1, move_role = 'moved'`);
   expect((await command('doctor')).stdout).toMatch(
-    /problem {2}database second: the database was moved away; doctor --shards FILE names the repair$/m,
+    /problem {2}database second: the database was moved to another shard: run doctor with the list of all shards \(--shards FILE\)$/m,
   );
   await postgres.server.query(name, `UPDATE rockpool.rockpool_database SET move_id = NULL`);
   // As if a deletion had been killed.

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { RockpoolError, type Schema } from '@rockpool/shared';
+import type { Schema } from '@rockpool/shared';
 import type { MemberStore } from '../auth/member-store.ts';
 import { PostgresMembers } from '../auth/postgres-members.ts';
 import type { Bus } from '../bus/bus.ts';
@@ -112,7 +112,7 @@ function openOne(url: string, options: PostgresStoresOptions): DatabaseStores & 
     schemas: options.schemas,
     ready: async () => {
       await store.ready();
-      await requireAlone(store);
+      await store.requireAlone();
       await bus.ready();
     },
     connectionCounts: () => [{ labels: {}, counts: connections.counts() }],
@@ -122,15 +122,6 @@ function openOne(url: string, options: PostgresStoresOptions): DatabaseStores & 
       await connections.close();
     },
   };
-}
-
-/** Without its directory, an instance would create databases that another server already has. */
-async function requireAlone(store: PostgresStore): Promise<void> {
-  if ((await store.directoryId()) !== null)
-    throw new RockpoolError('config-invalid', {
-      count: 1,
-      problems: 'this PostgreSQL database is one of several shards: configure this instance with the list of shards',
-    });
 }
 
 function openShards(

@@ -49,7 +49,7 @@ export class PostgresAdministration {
   /**
    * Runs `work` with the existing store. With `isReadOnly`, `work` may only read, and no shard is registered. Throws
    * `storage-missing` if no server has created a store, `config-invalid` if a different version of the server made its
-   * tables, or `database-unavailable` if PostgreSQL does not respond.
+   * tables or a single URL is that of a shard, or `database-unavailable` if PostgreSQL does not respond.
    */
   static async use<Result>(
     source: PostgresSource,
@@ -172,6 +172,21 @@ export class PostgresAdministration {
   }
 }
 
+/**
+ * Throws `config-invalid` if the members of this PostgreSQL server are at another shard: no instance would read a role
+ * that is stored here, such as a revocation. Also works with tables of an earlier version, which lack the columns.
+ */
+export async function requireMembersHere(connections: Connections): Promise<void> {
+  const [[isElsewhere] = []] = await connections.query(
+    `SELECT to_jsonb(store) ->> 'directory' <> to_jsonb(store) ->> 'store_id' FROM ${NAMESPACE}.rockpool_store AS store`,
+  );
+  if (isElsewhere === true)
+    throw new RockpoolError('config-invalid', {
+      count: 1,
+      problems: 'the members are at the first of several shards: pass the list of all shards (--shards FILE)',
+    });
+}
+
 function alreadyExists(databaseId: string): RockpoolError {
   return new RockpoolError('config-invalid', { count: 1, problems: `${databaseId} already exists` });
 }
@@ -199,6 +214,7 @@ async function openServers(source: PostgresSource, directory: string, isReadOnly
     }));
     const shards = typeof source === 'string' ? null : new Shards(servers as OpenShard[], { isReadOnly });
     const { store: first } = servers[0] as Server;
+    if (shards === null) await first.requireAlone();
     const store = shards === null ? first : new ShardedStore(shards);
     const serverOf = async (databaseId: string): Promise<Server> =>
       store instanceof ShardedStore ? store.shardOf(databaseId) : (servers[0] as Server);

@@ -91,6 +91,19 @@ export class PostgresStore implements Store {
     return directory as string | null;
   }
 
+  /**
+   * Throws `config-invalid` if this store is one of several shards: without the directory, an instance or a command
+   * would create databases that another shard already has.
+   */
+  async requireAlone(): Promise<void> {
+    if ((await this.directoryId()) !== null)
+      throw new RockpoolError('config-invalid', {
+        count: 1,
+        problems:
+          'this PostgreSQL database is one of several shards: pass the list of all shards (--shards FILE) instead of its URL',
+      });
+  }
+
   /** The schema of the tables, as this instance last saw it. */
   async schema(): Promise<Schema> {
     return (await this.prepared()).schema;

@@ -9,7 +9,10 @@ import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
 import { DATABASE, TestServer } from '../../../testing/test-server.ts';
 import { atLevel } from '../../../../../tests/kit/level.ts';
 import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
+import { runDatabases } from '../../cli/databases.ts';
 import { runDoctor } from '../../cli/doctor.ts';
+import { runMembers } from '../../cli/members.ts';
+import type { Sources } from '../../cli/settings.ts';
 import { rankShards } from '../../postgres/shard.ts';
 import type { Readiness } from '../store.ts';
 import { ShardedStore } from './sharded-store.ts';
@@ -165,6 +168,30 @@ describe('a list of shards', () => {
         fields: { problems: expect.stringContaining('one of several shards') as string },
       });
     }
+  });
+
+  it('is required of every command, which would otherwise store roles where no instance reads them', async () => {
+    const shards = await createShards(postgres.server, [1, 1]);
+    await startInstance(shards);
+    const [a, b] = shards as [TestShard, TestShard];
+    const at = ({ url }: TestShard, ...flags: readonly string[]): Sources => ({
+      flags: [...flags, '--postgres', url],
+      environment: {},
+    });
+    const ignore = (): void => undefined;
+    const refusal = {
+      code: 'config-invalid',
+      fields: { problems: expect.stringContaining('--shards FILE') as string },
+    };
+    for (const shard of shards) {
+      await expect(runDatabases(at(shard, 'list'), ignore)).rejects.toMatchObject(refusal);
+      await expect(runDoctor(at(shard), ignore)).rejects.toMatchObject(refusal);
+    }
+    await expect(runMembers(at(b, 'revoke', DATABASE, 'bob'), ignore)).rejects.toMatchObject(refusal);
+    await runMembers(at(a, 'revoke', DATABASE, 'bob'), ignore);
+    const stored = (shard: TestShard): Promise<unknown> =>
+      postgres.server.query(shard.database, 'SELECT principal, role FROM rockpool.rockpool_member');
+    expect([await stored(a), await stored(b)]).toEqual([[['bob', null]], []]);
   });
 
   it('may not know an empty shard; another instance registers it again for its first database', async () => {
