@@ -71,6 +71,12 @@ it('remote commands operate databases of a running server, whose other databases
   expect(copy.prepare('SELECT id FROM accounts').all()).toEqual([{ id: 'a' }]);
   copy.close();
   expect((await remote('export', DATABASE, at('copy.sqlite'))).stderr).toContain('already exists');
+  // What a killed command has left.
+  writeFileSync(at('again.sqlite.partial'), 'x');
+  expect(await remote('export', DATABASE, at('again.sqlite'))).toMatchObject({ code: 0 });
+  expect(readdirSync(folder).sort()).toEqual(
+    ['again.sqlite', 'again.sqlite.partial', 'copy.sqlite', 'token', 'wrong'].sort(),
+  );
   expect((await remote('import', DATABASE, at('copy.sqlite'))).stderr).toBe(
     'config-invalid:\na database with this id already exists\n',
   );

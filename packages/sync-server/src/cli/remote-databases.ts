@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
@@ -95,11 +95,14 @@ export async function runOnServer(server: RemoteServer, action: string, request:
   await namedEntry(REMOTE_ACTIONS, action)?.(server, request);
 }
 
-/** Writes the file under a temporary name until its hash is checked. */
+/**
+ * Writes the file under a temporary name until its hash is checked. The name is random: what a killed command has left
+ * does not stop the next one, and two commands do not write to one file.
+ */
 async function exportTo(server: RemoteServer, { databaseId, file, print }: Action): Promise<void> {
   if (existsSync(file)) throwIfProblems([`${file} already exists`]);
   const response = await send(server, 'GET', `databases/${databaseId}/export`);
-  const partial = `${file}.partial`;
+  const partial = `${file}.${randomUUID()}.partial`;
   const hash = createHash('sha256');
   const hashing = new Transform({
     transform: (chunk: Uint8Array, _, done) => {
