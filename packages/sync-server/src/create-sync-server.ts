@@ -103,7 +103,7 @@ function openServer(options: SyncServerOptions, secrets: Secrets, lock: Director
   exposeBus(metrics, () => busStates(stores, databases));
   const serverCopies = openServerCopies(base);
   const backupState = (): BackupState | null => sumOfStates([databases.backupState, serverCopies?.state ?? null]);
-  exposeBackup(metrics, backupState);
+  exposeBackup(metrics, backupState, options);
   const stopWatching = metrics.watchProcess();
   const attached: Attached = {};
   const forwarding = openForwarding(base, attached);

@@ -7,7 +7,7 @@ import { type ServerMetrics } from '../observe/server-metrics.ts';
 import { type Sockets } from '../session/accept-sockets.ts';
 import type { Stores } from '../store/open-stores.ts';
 import { DatabaseThreads } from '../threads/database-threads.ts';
-import { SERVER_VERSION } from '../sync-server.ts';
+import { SERVER_VERSION, type SyncServerOptions } from '../sync-server.ts';
 import type { Base } from './base.ts';
 
 const LARGEST_TENANTS = 10;
@@ -123,7 +123,17 @@ export function exposeBus(metrics: ServerMetrics, states: () => readonly BusStat
 }
 
 /** Declares the metrics of the continuous backup, which are 0 if there is none. */
-export function exposeBackup(metrics: ServerMetrics, state: () => BackupState | null): void {
+export function exposeBackup(
+  metrics: ServerMetrics,
+  state: () => BackupState | null,
+  { backup, postgres }: Pick<SyncServerOptions, 'backup' | 'postgres'>,
+): void {
+  if (postgres === undefined)
+    metrics.gauge(
+      'rockpool_backup_enabled',
+      'Whether the server makes a continuous backup. Missing with PostgreSQL, which has its own backups.',
+      () => Number(backup !== undefined),
+    );
   metrics.gauge(
     'rockpool_backup_lag_seconds',
     'Age of the oldest commit that the continuous backup lacks.',

@@ -172,7 +172,9 @@ describe('a continuous backup', () => {
         },
       },
     ]);
-    expect(await (await server.ask('GET', '/metrics')).text()).toMatch(/^rockpool_backup_failing 1$/m);
+    expect(await (await server.ask('GET', '/metrics')).text()).toMatch(
+      /^rockpool_backup_enabled 1$[^]*^rockpool_backup_failing 1$/m,
+    );
     rmSync(at('copies'));
     await server.logged('backup-recovered');
     await copied(server);

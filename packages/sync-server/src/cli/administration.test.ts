@@ -376,6 +376,7 @@ describe('an administrator', () => {
     expect(lines((await runCommand(['doctor', '--data', data])).stdout)).toEqual([
       'ok       data directory',
       'note     no server runs here',
+      'note     no continuous backup copies this directory (--backup-to)',
       'ok       members and schemas',
       `problem  database a: ${missing}`,
       'ok       database b',
@@ -428,6 +429,7 @@ describe('an administrator', () => {
     expect(lines(well.stdout)).toEqual([
       'ok       data directory',
       'note     a server runs here',
+      'note     no continuous backup copies this directory (--backup-to)',
       'ok       members and schemas',
       `ok       database ${DATABASE}`,
     ]);

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { readCopyFacts } from '../backup/copy-record.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { damageProblems } from '../store/damage-problems.ts';
 import { databaseProblems } from '../store/check-database.ts';
@@ -44,6 +45,8 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   report('data directory', directoryProblems(dataDir));
   if (!existsSync(dataDir)) return false;
   print(`note     ${isLocked(dataDir) ? 'a server runs here' : 'no server runs here'}`);
+  if (readCopyFacts(membersPath(dataDir)) === null)
+    print('note     no continuous backup copies this directory (--backup-to)');
   report('members and schemas', [...membersProblems(dataDir), ...unreadableSchemas(dataDir)]);
   for (const databaseId of databaseIds(dataDir, { withMissing: true })) {
     const path = databasePath(dataDir, databaseId);

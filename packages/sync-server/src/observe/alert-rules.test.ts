@@ -11,8 +11,8 @@ const TOKEN = 'token-of-scrapers';
 const RULES = join(DEPLOY_FOLDER, 'prometheus-alerts.yaml');
 const CASES = fileURLToPath(new URL('../../testing/alert-rules.yaml', import.meta.url));
 
-/** Metrics that only a server with shards has (store/postgres/sharded-store.test.ts). */
-const OF_SHARDS = ['rockpool_shard_ready'];
+/** Metrics that only a server with shards, or one with files, has (sharded-store.test.ts, continuous-backup.test.ts). */
+const OF_ONE_STORE = ['rockpool_shard_ready', 'rockpool_backup_enabled'];
 
 const promtool = (args: readonly string[], input: string = ''): SpawnSyncReturns<string> =>
   spawnSync('promtool', args, { input, encoding: 'utf8' });
@@ -24,7 +24,7 @@ describe('the metrics of a server with threads', () => {
 
   it.each(['prometheus-alerts.yaml', 'grafana-dashboard.json'])('include every metric that %s reads', async (name) => {
     const found = [...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, metric]) => metric);
-    const declared = new Set([...found, ...OF_SHARDS]);
+    const declared = new Set([...found, ...OF_ONE_STORE]);
     const used = readFileSync(join(DEPLOY_FOLDER, name), 'utf8').match(/rockpool_[a-z0-9_]+/g) ?? [];
     expect(used.length).toBeGreaterThan(10);
     expect(used.filter((metric) => !declared.has(metric.replace(/_bucket$/, '')))).toEqual([]);
