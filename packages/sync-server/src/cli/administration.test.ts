@@ -186,20 +186,24 @@ describe('an administrator', () => {
     }
     const expired = { ...invitation, databaseId: DATABASE, codeHash: new Uint8Array(32).fill(3), expiresMs: 2 };
     source.addInvitation(expired, 10, 1);
+    source.write({ databaseId: DATABASE, principal: 'zoe', role: 'editor' });
     source.write(revokedEverywhere('zoe'));
     source.close();
     to.write({ databaseId: 'other', principal: 'ann', role: null });
     const run = (...args: string[]): ReturnType<typeof runCommand> =>
       runCommand(['members', 'import', ...args, '--data', data]);
-    expect((await run(from, DATABASE)).stdout).toBe(`imported 2 roles and 1 invitations from ${from}\n`);
+    expect((await run(from, DATABASE)).stdout).toBe(`imported 3 roles and 1 invitations from ${from}\n`);
     expect(to.readDatabase('other')).toHaveLength(1);
-    expect((await run(from)).stdout).toBe(
-      `not imported: ann as owner in other, where another role is stored\nimported 2 roles and 1 invitations from ${from}\n`,
-    );
+    expect(lines((await run(from)).stdout)).toEqual([
+      `not imported: zoe as editor in ${DATABASE}, where another role is stored`,
+      'not imported: ann as owner in other, where another role is stored',
+      `imported 2 roles and 1 invitations from ${from}`,
+    ]);
     expect(to.readAll()).toEqual([
       revokedEverywhere('zoe'),
       { databaseId: DATABASE, principal: 'ann', role: 'owner' },
       { databaseId: DATABASE, principal: 'bob', role: null },
+      { databaseId: DATABASE, principal: 'zoe', role: null },
       { databaseId: 'other', principal: 'ann', role: null },
       { databaseId: 'other', principal: 'bob', role: null },
     ]);

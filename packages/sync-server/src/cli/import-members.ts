@@ -27,8 +27,8 @@ export interface ImportedMembers {
 /**
  * Adds the roles, revocations and pending invitations of another server's `members.sqlite`. A role that is stored
  * already stays, so that a repetition, or a file that is older than a revocation, changes nothing. `databaseId` limits
- * the import to one database; null also imports what counts in every database. Throws `config-invalid` if the file is
- * not one of members.
+ * the import to one database, in which those are revoked who are revoked everywhere in the file; null also imports what
+ * counts in every database. Throws `config-invalid` if the file is not one of members.
  */
 export async function importMembers(
   store: MemberStore,
@@ -39,9 +39,10 @@ export async function importMembers(
   const found = readMembersFile(file);
   const isMeant = (one: { readonly databaseId: string }): boolean =>
     databaseId === null || one.databaseId === databaseId;
+  const members = databaseId === null ? found.members : membersOf(databaseId, found.members);
   const differing: StoredMember[] = [];
   let [roles, invitations] = [0, 0];
-  for (const member of found.members.filter(isMeant)) {
+  for (const member of members) {
     const [stored] = await store.readMembers([member]);
     if (stored === undefined) {
       await store.write(member);
@@ -57,6 +58,16 @@ export async function importMembers(
     invitations++;
   }
   return { roles, invitations, differing };
+}
+
+/** The roles in one database. A revocation in every database replaces the role that its principal has in this one. */
+function membersOf(databaseId: string, all: readonly StoredMember[]): StoredMember[] {
+  const revoked = all.filter((member) => member.databaseId === EVERY_DATABASE && member.role === null);
+  const names = new Set(revoked.map(({ principal }) => principal));
+  return [
+    ...all.filter((member) => member.databaseId === databaseId && !names.has(member.principal)),
+    ...revoked.map((member) => ({ ...member, databaseId })),
+  ];
 }
 
 /** How the command names the database of a role. */
