@@ -1,6 +1,7 @@
+import { buildSchema } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
-import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
+import { column, table, TEST_SCHEMA, TEST_TABLES } from '../../../testing/test-schema.ts';
 import { Connections, SCHEMA_LOCK } from '../../postgres/connection.ts';
 import { prepareSchema } from './prepare-schema.ts';
 
@@ -44,4 +45,32 @@ it('finds the tables that another instance created while it waited for the lock'
   client.release();
   for (const { schema } of await prepared) expect(schema.hash).toBe(TEST_SCHEMA.hash);
   for (const connections of [other, ...instances]) await connections.close();
+});
+
+it('does not begin to migrate while a long transaction, such as a dump, reads the tables', async () => {
+  const { url } = await postgres.server.createDatabase();
+  const [instance, dump] = [new Connections(url), new Connections(url)];
+  await prepareSchema(instance, TEST_SCHEMA);
+  const client = await dump.connect();
+  await client.query('BEGIN; LOCK TABLE rockpool.accounts IN ACCESS SHARE MODE');
+  const tags = table('tags', [column('id', 'text', { notNull: true })]);
+  const withTags = buildSchema([...TEST_TABLES, tags]);
+  expect(await prepareSchema(instance, withTags)).toMatchObject({ schema: { hash: withTags.hash } });
+  const extended = buildSchema(
+    withTags.tables.map((one) =>
+      one.name === 'accounts' ? { ...one, columns: [...one.columns, column('color', 'text')] } : one,
+    ),
+  );
+  const started = prepareSchema(instance, extended, { patienceMs: 500 });
+  // Not the error of a lock that PostgreSQL has waited for: all commits wait behind such a lock.
+  await expect(started).rejects.toMatchObject({
+    code: 'database-unavailable',
+    fields: { problem: expect.stringContaining('a long transaction such as pg_dump') as string },
+  });
+  expect(await prepareSchema(instance, withTags)).toMatchObject({ schema: { hash: withTags.hash } });
+  const patient = prepareSchema(instance, extended);
+  await client.query('COMMIT');
+  expect(await patient).toMatchObject({ schema: { hash: extended.hash } });
+  client.release();
+  for (const connections of [instance, dump]) await connections.close();
 });

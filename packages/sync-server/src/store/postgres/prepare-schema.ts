@@ -89,28 +89,46 @@ CREATE TABLE ${NAMESPACE}.rockpool_invitation (
   invited_by text                              -- the principal who made it; NULL: the program that runs the server
 );`;
 
+export interface PrepareOptions {
+  readonly migrates?: boolean | undefined;
+  /** How long tables that must change may be in use by a transaction that began before. Default: 10 s. */
+  readonly patienceMs?: number | undefined;
+}
+
+const PATIENCE_MS = 10_000;
+const POLL_MS = 100;
+
 /**
  * Creates the tables, or migrates them additively to the instance's schema, and returns them. Tables whose schema adds
  * to the instance's stay as they are. One instance at a time does this; the others wait, and then have nothing to do.
- * Throws `schema-incompatible` for any other difference, and `config-invalid` if PostgreSQL cannot store what SQLite
- * stores, or if tables exist that had to be changed although `migrates` is false: instances of the version that made
- * them could no longer use them.
+ * Throws `schema-incompatible` for any other difference, `database-unavailable` if a long transaction uses the tables,
+ * and `config-invalid` if PostgreSQL cannot store what SQLite stores, or if tables exist that had to be changed
+ * although `migrates` is false: instances of the version that made them could no longer use them.
  */
 export async function prepareSchema(
   connections: Connections,
   own: Schema,
-  { migrates = true }: { readonly migrates?: boolean | undefined } = {},
+  { migrates = true, patienceMs = PATIENCE_MS }: PrepareOptions = {},
 ): Promise<StoredTables> {
-  const schema = await connections.transaction(null, 'READ WRITE', async (connection) => {
+  const prepared = await connections.transaction(null, 'READ WRITE', async (connection) => {
     await requireSettings(connection);
-    const prepared = await preparedSchema(connection, own);
-    if (prepared !== null) return { commit: false, result: prepared };
-    if (!migrates && (await tableNames(connection)).has('rockpool_store'))
+    const result = await preparedSchema(connection, own);
+    if (result === null && !migrates && (await tableNames(connection)).has('rockpool_store'))
       throw new RockpoolError('config-invalid', {
         count: 1,
         problems:
           'a different version of the server made the tables: use its command, or start an instance of this version first',
       });
+    return { commit: false, result: result ?? (await alteredTables(connection, own)) };
+  });
+  if (!Array.isArray(prepared)) return storedTables(prepared);
+  await untilUnused(connections, prepared, patienceMs);
+  return storedTables(await changedSchema(connections, own));
+}
+
+/** Creates or migrates the tables, and returns the schema that they have then. */
+function changedSchema(connections: Connections, own: Schema): Promise<Schema> {
+  return connections.transaction(null, 'READ WRITE', async (connection) => {
     await connection.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
     const exists = (await tableNames(connection)).has('rockpool_store');
     const result = exists ? await migrate(connection, own) : await create(connection, own);
@@ -120,8 +138,38 @@ export async function prepareSchema(
     );
     return { commit: true, result };
   });
-  return storedTables(schema);
 }
+
+/**
+ * Resolves when the transactions that use the tables now have ended. A dump keeps its locks for hours: a migration
+ * would wait for them in vain, and the commits of all instances would wait behind it, again at each attempt to start.
+ */
+async function untilUnused(connections: Connections, tables: readonly string[], patienceMs: number): Promise<void> {
+  if (tables.length === 0) return;
+  const deadlineMs = performance.now() + patienceMs;
+  for (let found: readonly unknown[] | null = null; ;) {
+    const users = (await connections.query(USERS_SQL, [tables])).map(([transaction]) => transaction);
+    found = found === null ? users : found.filter((transaction) => users.includes(transaction));
+    if (found.length === 0) return;
+    if (performance.now() > deadlineMs)
+      throw new RockpoolError('database-unavailable', {
+        problem:
+          'the tables must change, but a long transaction such as pg_dump uses them: try again when it has ended',
+      });
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** The transactions that use one of the tables. PostgreSQL ends an automatic vacuum for a migration. */
+const USERS_SQL = `
+SELECT DISTINCT held.virtualtransaction FROM pg_locks AS held
+JOIN pg_class ON pg_class.oid = held.relation JOIN pg_namespace ON pg_namespace.oid = relnamespace
+WHERE nspname = '${NAMESPACE}' AND relname = ANY($1) AND held.granted AND held.pid <> pg_backend_pid()
+AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+AND NOT EXISTS (
+  SELECT FROM pg_locks AS other
+  WHERE other.virtualtransaction = held.virtualtransaction AND other.mode = 'ShareUpdateExclusiveLock'
+)`;
 
 /**
  * Returns the tables in the state in which another instance left them. Throws `schema-incompatible` if an instance with
@@ -265,6 +313,21 @@ const ADDED_COLUMNS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   rockpool_member: { accepted_code_sha256: 'bytea' },
   rockpool_store: { store_id: 'uuid NOT NULL DEFAULT gen_random_uuid()', directory: 'uuid' },
 };
+
+/** The names of the existing tables that a migration would add columns to, for which nothing may use them. */
+async function alteredTables(connection: Connection, own: Schema): Promise<string[]> {
+  if (!(await tableNames(connection)).has('rockpool_store')) return [];
+  const [[, stored] = []] = await connection.query(`SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`);
+  const before = decodeSchema(stored as string);
+  const schema = isStoredAs(stored as string, own) ? own : openedSchema(before, own).schema;
+  const old = new Map(mirroredTables(before).map(({ name, columns }) => [name, columns.length]));
+  return [
+    ...(await missingColumns(connection)).map(({ table }) => table),
+    ...mirroredTables(schema).flatMap(({ name, columns }) =>
+      columns.length > (old.get(name) ?? Infinity) ? [name] : [],
+    ),
+  ];
+}
 
 /** The tables that lack columns, with the SQL of each column. */
 async function missingColumns(
