@@ -88,6 +88,18 @@ describe('the deployment files', () => {
     }
   });
 
+  it('keep the only server in service while its disk is full', () => {
+    const readiness = (name: string): unknown =>
+      /readinessProbe: .* path: (\S+),/.exec(read(`kubernetes/${name}`))?.[1];
+    expect([readiness('one-server.yaml'), readiness('postgres.yaml')]).toEqual(['/health', '/ready']);
+  });
+
+  it('let systemd start the server again until it succeeds', () => {
+    // By default, systemd gives up after five starts in 10 s.
+    const [, seconds] = /^RestartSec=(\d+)$/m.exec(read('rockpool-server.service')) ?? [];
+    expect(4 * Number(seconds)).toBeGreaterThan(10);
+  });
+
   it('give the server the same memory in systemd, compose and Kubernetes', () => {
     expect(read('rockpool-server.service')).toContain('MemoryHigh=1600M\nMemoryMax=2G\n');
     for (const name of ['compose.yaml', 'compose.postgres.yaml'])
