@@ -1,8 +1,10 @@
-import { Fragment, useCallback, useRef, useState, type ReactNode } from 'react';
+import { Fragment, useCallback, useMemo, useRef, useState, type CSSProperties, type ReactNode } from 'react';
+import { formatMinor } from '../money/format.ts';
 import type { CategoryRow } from '../queries/categories.ts';
 import type { LedgerFilter, LedgerRow } from '../queries/ledger.ts';
 import type { AccountRow } from '../queries/accounts.ts';
 import { ledgerWindow } from '../queries/ledger.ts';
+import { locale } from '../shell/locale.ts';
 import { useSteadyQuery } from '../shell/use-query.ts';
 import { EntryParts } from './entry-parts.tsx';
 import { entryName, EntryRow, type EntryRowProps } from './entry-row.tsx';
@@ -50,6 +52,7 @@ export function LedgerTable({
       setOpenIds((known) => new Set(isOpen ? [...known, id] : [...known].filter((other) => other !== id))),
     [],
   );
+  const amountCharacters = useMemo(() => longestAmount(rows), [rows]);
   const before = rows[0]?.position ?? 0;
   const after = Math.max(0, entryCount - before - rows.length);
   const editedInView = edited !== null && rows.some((row) => row.id === edited.id);
@@ -67,6 +70,7 @@ export function LedgerTable({
       className="ledger"
       aria-label={`Entries of ${own?.name ?? 'all accounts'}`}
       aria-rowcount={entryCount + 1}
+      style={{ '--amount-characters': amountCharacters } as CSSProperties}
     >
       <thead role="rowgroup">
         <tr role="row" aria-rowindex={1}>
@@ -121,6 +125,15 @@ export function LedgerTable({
       </tbody>
     </table>
   );
+}
+
+/** The number of characters of the longest amount or balance. */
+function longestAmount(rows: readonly LedgerRow[]): number {
+  return rows.reduce((longest, { amountMinor, balanceMinor, currency }) => {
+    // An incoming amount has a plus.
+    const amount = formatMinor(amountMinor, currency, locale).length + (amountMinor > 0 ? 1 : 0);
+    return Math.max(longest, amount, formatMinor(balanceMinor ?? 0, currency, locale).length);
+  }, 0);
 }
 
 /** Spacer for entries out of view. */

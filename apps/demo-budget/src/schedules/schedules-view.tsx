@@ -58,9 +58,7 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
       {schedules.length === 0 && accounts.length > 0 && !adding && (
         <p className="empty">Enter rent, wages or the phone bill once, and they repeat.</p>
       )}
-      {accounts.length === 0 && (
-        <NoAccountYet budget={budget}>Add an account first, then schedule entries.</NoAccountYet>
-      )}
+      {accounts.length === 0 && <NoAccountYet budget={budget}>Nothing to schedule yet.</NoAccountYet>}
       {schedules.length > 0 && (
         <section>
           <h2>All</h2>
