@@ -5,6 +5,7 @@ import { flushSync } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 import { schema } from '../src/schema.ts';
 import { FailureNotice } from '../src/shell/failure.tsx';
+import { TOAST_MS } from '../src/shell/toast-time.ts';
 
 /** A part of the app on a page of its own, in a browser, with a new budget. */
 export interface InApp {
@@ -12,32 +13,40 @@ export interface InApp {
   readonly container: HTMLElement;
   /** How many queries of the page have settled. */
   readonly queryCount: number;
+  /** Queries of the page begin once this has resolved. */
+  mayQuery: Promise<void>;
   /** Draws the content of a page; each name is a different page of the app. */
   show(page: string, content: ReactNode): void;
   close(): Promise<void>;
 }
 
-/** Other clients can open the budget if it is `durable`, as other tabs do. */
+/**
+ * Other clients can open the budget if it is `durable`, as other tabs do. Toasts stay open, because a test on a busy
+ * machine may need longer than a user to find one.
+ */
 export async function inApp(persistence: 'memory' | 'durable' = 'memory'): Promise<InApp> {
   const client = await createClient({ name: `in-app-${crypto.randomUUID()}`, schema, persistence });
   const container = document.createElement('div');
   document.body.append(container);
   const root = createRoot(container);
+  const letToastsClose = keepToasts();
   let queryCount = 0;
-  const counted = async <T,>(query: Promise<T>): Promise<T> => {
+  const query = async (...given: Parameters<Client['query']>): Promise<object[]> => {
     try {
-      return await query;
+      await app.mayQuery;
+      return await client.query(...given);
     } finally {
       queryCount += 1;
     }
   };
-  const pageClient = { ...client, query: (...given: Parameters<Client['query']>) => counted(client.query(...given)) };
-  return {
+  const pageClient = { ...client, query };
+  const app: InApp = {
     client,
     container,
     get queryCount() {
       return queryCount;
     },
+    mayQuery: Promise.resolve(),
     show: (page, content) =>
       flushSync(() =>
         root.render(
@@ -51,7 +60,18 @@ export async function inApp(persistence: 'memory' | 'durable' = 'memory'): Promi
     close: async () => {
       root.unmount();
       container.remove();
+      letToastsClose();
       await client.close();
     },
+  };
+  return app;
+}
+
+function keepToasts(): () => void {
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout = ((run: () => void, ms?: number, ...given: unknown[]) =>
+    ms === TOAST_MS ? 0 : setTimeout(run, ms, ...given)) as typeof globalThis.setTimeout;
+  return () => {
+    globalThis.setTimeout = setTimeout;
   };
 }

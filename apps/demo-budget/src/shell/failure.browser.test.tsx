@@ -1,7 +1,7 @@
 import { createClient } from '@rockpool/client';
 import type { ReactElement } from 'react';
 import { flushSync } from 'react-dom';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addCategory, renameCategory } from '../categories/actions.ts';
 import { schema } from '../schema.ts';
 import { inApp, type InApp } from '../../testing/in-app.tsx';
@@ -13,10 +13,7 @@ beforeEach(async () => {
   app = await inApp();
 });
 
-afterEach(async () => {
-  vi.useRealTimers();
-  await app.close();
-});
+afterEach(() => app.close());
 
 interface PageProps {
   readonly action: () => Promise<unknown>;
@@ -142,6 +139,25 @@ describe('the undo shortcut', () => {
     await other.close();
   });
 
+  it('undoes an action as a whole that has just ended, whose steps are not counted yet', async () => {
+    await addCategory(app.client, 'Rent', 'spending');
+    const mayCount = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const action = async (): Promise<void> => {
+      await both();
+      app.mayQuery = mayCount.promise;
+      ended.resolve();
+    };
+    show('accounts', action, bothAtOnce);
+    save();
+    await ended.promise;
+    expect(await names()).toEqual(['Food', 'Fun', 'Rent']);
+    pressUndo();
+    mayCount.resolve();
+    await expect.poll(() => textOf('status')).toBe('Both removed.');
+    expect(await names()).toEqual(['Rent']);
+  });
+
   it('undoes what an action wrote before it failed, and not the action before', async () => {
     await addCategory(app.client, 'Rent', 'spending');
     show('accounts', both, bothAtOnce);
@@ -190,8 +206,6 @@ it('an action whose result another tab has changed is not undone, nor is the act
   const other = await createClient({ name: app.client.name, schema });
   const food = await addCategory(other, 'Food', 'spending');
   show('accounts', () => renameCategory(app.client, food, 'Meals'));
-  // The toast, and "Undo" with it, stays until this test ends.
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   save();
   await expect.poll(() => textOf('status')).toContain('Saved.Undo');
   await renameCategory(other, food, 'Dinner');

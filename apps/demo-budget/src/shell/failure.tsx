@@ -5,7 +5,7 @@ import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
 import { lastChangeset, writtenSince } from './last-changeset.ts';
 import { oneSave, type Save, type Words } from './one-save.ts';
-import { addSteps, undoGroup, undoHistoryOf, type UndoStep } from './undo-steps.ts';
+import { addSteps, counting, undoGroup, undoHistoryOf, type UndoStep } from './undo-steps.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
 import type { LongWork, Progress } from '../entries/change-many.ts';
 import { WorkToast, type RunningWork } from './work-toast.tsx';
@@ -140,7 +140,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         before = await lastChangeset(client);
         const value = await action();
         // The action is done: a failed read must not report it as failed.
-        const written = await writtenSince(client, before, 1);
+        const written = await counting(history, writtenSince(client, before, 1));
         if (stepsOf === 'transactions') addTransactions(written);
         else if (stepsOf !== 'none' && written > 0) addSteps(history, stepsOf(value));
         // The user may have left the page. A failure, however, is shown on any page.
@@ -154,7 +154,8 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         if (error === stopped) setDone({ sentence: 'Stopped. Nothing was changed.', offer: null });
         else setFailure({ sentence: errorSentence(error), again: mayWorkLater(error) ? again : null });
         // The transactions before the failure are steps of `client.undo`. The failure does not wait for their number.
-        if (before !== undefined && stepsOf !== 'none') void writtenSince(client, before, 0).then(addTransactions);
+        if (before !== undefined && stepsOf !== 'none')
+          void counting(history, writtenSince(client, before, 0).then(addTransactions));
         return false;
       }
     },

@@ -16,13 +16,18 @@ export type UndoStep = UndoGroup | null;
 export interface UndoHistory {
   readonly done: UndoStep[];
   readonly undone: UndoStep[];
+  /**
+   * Resolves when `done` contains the steps of all actions that have ended. The user may see the result of an action
+   * before its steps are counted.
+   */
+  counted: Promise<unknown>;
 }
 
 // A what-if is a client of its own.
 const histories = new WeakMap<Client, UndoHistory>();
 
 export function undoHistoryOf(client: Client): UndoHistory {
-  const history = histories.get(client) ?? { done: [], undone: [] };
+  const history = histories.get(client) ?? { done: [], undone: [], counted: Promise.resolve() };
   histories.set(client, history);
   return history;
 }
@@ -32,6 +37,12 @@ export function addSteps({ done, undone }: UndoHistory, ...steps: readonly UndoS
   if (steps.length === 0) return;
   done.push(...steps);
   undone.length = 0;
+}
+
+/** Makes an undo or redo wait for `count`, which counts the steps of an action that has ended. Returns `count`. */
+export function counting<T>(history: UndoHistory, count: Promise<T>): Promise<T> {
+  history.counted = Promise.all([history.counted, count]);
+  return count;
 }
 
 export interface UndoGroupOptions {

@@ -29,26 +29,29 @@ export function UndoToast({ done, history, onDone, onFailure }: UndoToastProps):
   const [going, setGoing] = useState<'undo' | 'redo' | null>(null);
   const go = useCallback(
     (way: 'undo' | 'redo') => {
-      const [from, to] = way === 'undo' ? [history.done, history.undone] : [history.undone, history.done];
-      const group = from.at(-1) ?? null;
-      if (way === 'undo' && group !== null) return group.isTakenBack ? onDone(undoneUpTo) : group.takeBack();
-      from.pop();
-      setGoing(way);
-      (group === null ? client[way]() : group.redo())
-        .then(
-          (went) => {
-            // A group adds itself.
-            if (went && group === null) to.push(null);
-            onDone(way === 'undo' ? undone(went) : redone(went));
-          },
-          (error: unknown) => {
-            // The next undo would undo the previous action.
-            if (error instanceof RockpoolError && error.code === 'undo-refused') onDone(null);
-            else from.push(group);
-            onFailure(error);
-          },
-        )
-        .finally(() => setGoing(null));
+      const begin = (): void => {
+        const [from, to] = way === 'undo' ? [history.done, history.undone] : [history.undone, history.done];
+        const group = from.at(-1) ?? null;
+        if (way === 'undo' && group !== null) return group.isTakenBack ? onDone(undoneUpTo) : group.takeBack();
+        from.pop();
+        setGoing(way);
+        (group === null ? client[way]() : group.redo())
+          .then(
+            (went) => {
+              // A group adds itself.
+              if (went && group === null) to.push(null);
+              onDone(way === 'undo' ? undone(went) : redone(went));
+            },
+            (error: unknown) => {
+              // The next undo would undo the previous action.
+              if (error instanceof RockpoolError && error.code === 'undo-refused') onDone(null);
+              else from.push(group);
+              onFailure(error);
+            },
+          )
+          .finally(() => setGoing(null));
+      };
+      void history.counted.then(begin);
     },
     [client, history, onDone, onFailure],
   );
