@@ -1,8 +1,10 @@
-import { useClient } from '@rockpool/client/react';
+import { useClient, useSyncStatus } from '@rockpool/client/react';
 import { useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
+import type { KnownBudget } from '../budget/known-budgets.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
+import { categoryNames, type CategoryNameRow } from '../queries/categories.ts';
 import { SampleButton } from '../sample/sample-button.tsx';
 import { DueOffer } from '../schedules/due-offer.tsx';
 import { Amount } from '../shell/amount.tsx';
@@ -14,8 +16,14 @@ import { accountKindWords } from './kinds.ts';
 import { totalsByCurrency } from './totals.ts';
 
 /** All accounts with their balances. */
-export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode {
-  const { rows: accounts, loading } = useQuery<AccountRow>(accountsWithBalances);
+export function AccountsView({ budget }: { readonly budget: KnownBudget }): ReactNode {
+  const accountQuery = useQuery<AccountRow>(accountsWithBalances);
+  const categoryQuery = useQuery<CategoryNameRow>(categoryNames);
+  const { state } = useSyncStatus();
+  const { rows: accounts } = accountQuery;
+  const isEmpty = accounts.length === 0 && !accountQuery.loading && !categoryQuery.loading;
+  // The app adds categories to a new budget. One that was opened by a link and has none is usually still on its way.
+  const hasArrived = budget.madeHere || categoryQuery.rows.length > 0 || state === 'up-to-date';
   const mayWrite = useMayWrite();
   const [opened, setAdding] = useState(false);
   const adding = opened && mayWrite;
@@ -38,10 +46,8 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
       </header>
       <DueOffer budget={budget} />
       {adding && <AccountForm onDone={done} />}
-      {!loading && accounts.length === 0 && !adding && mayWrite && (
-        <Welcome budget={budget} onAdd={() => setAdding(true)} />
-      )}
-      {!loading && accounts.length === 0 && !mayWrite && (
+      {isEmpty && !adding && mayWrite && hasArrived && <Welcome budget={budget} onAdd={() => setAdding(true)} />}
+      {isEmpty && !(mayWrite && hasArrived) && (
         <p className="empty">No accounts yet. If you joined a shared budget, they may still be syncing.</p>
       )}
       {accounts.length > 0 && <Totals accounts={accounts} />}
