@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { afterEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import type { Client } from './client.ts';
 import type { ClientOptions } from './interface/client-options.ts';
 import type { Transaction } from './interface/writes.ts';
@@ -21,6 +21,7 @@ async function openClient(name: string, options: Partial<ClientOptions> = {}): P
 }
 
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(open.splice(0).map((client) => client.close()));
   for (const tab of tabs.splice(0)) tab.kill();
 });
@@ -96,11 +97,13 @@ describe('a transaction', () => {
     const leader = await openTab({ name, schema });
     tabs.push(leader);
     const follower = await openClient(name);
+    // On a busy machine, the follower may lead only after the time limit of a transaction.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const transfer = async (tx: Transaction): Promise<void> => {
       await insert(tx, 'a');
       if (follower.status.current.role === 'follower') {
         leader.kill();
-        await until(() => follower.status.current.role === 'leader');
+        await expect.poll(() => follower.status.current.role).toBe('leader');
       }
       await insert(tx, 'b');
     };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContractTab } from './contract-tab.ts';
-import type { TabOpenOptions } from './tab-commands.ts';
+import { PATIENT_MS, type TabOpenOptions } from './tab-commands.ts';
 
 /** A medium under the contract. */
 export interface ContractMedium {
@@ -46,7 +46,7 @@ function describeMedium(medium: ContractMedium): void {
   async function openNew(options: TabOpenOptions = {}): Promise<{ name: string; tab: ContractTab }> {
     const name = newName();
     const tab = medium.newTab();
-    await tab.call('open', name, 'writer', 3000, options);
+    await tab.call('open', name, 'writer', PATIENT_MS, options);
     return { name, tab };
   }
 
@@ -57,7 +57,7 @@ function describeMedium(medium: ContractMedium): void {
   ): Promise<ContractTab> {
     await opened.tab.call('close');
     const again = medium.newTab();
-    await again.call('open', opened.name, 'writer', 3000, options);
+    await again.call('open', opened.name, 'writer', PATIENT_MS, options);
     expect(await again.call('run', CHECK)).toEqual([['ok']]);
     return again;
   }
@@ -211,7 +211,7 @@ function describeMedium(medium: ContractMedium): void {
         for (let round = 1; round <= 4; round += 1) {
           const tab = medium.newTab();
           // A terminated worker may continue to run for two seconds.
-          await tab.call('open', name, 'writer', 10_000);
+          await tab.call('open', name, 'writer', PATIENT_MS);
           if (round === 1) await tab.call('run', 'CREATE VIRTUAL TABLE note USING fts5(body)');
           await tab.call('run', `INSERT INTO note VALUES ('coffee, round ${round}'), ('tea')`);
           const found = await tab.call(
@@ -256,7 +256,7 @@ function describeMedium(medium: ContractMedium): void {
       await opened.tab.call('run', `${CREATE} ${rowsSql(100)}`);
       await opened.tab.call('close');
       await opened.tab.call('remove', opened.name);
-      await opened.tab.call('open', opened.name, 'writer', 3000);
+      await opened.tab.call('open', opened.name, 'writer', PATIENT_MS);
       expect(await opened.tab.call('run', 'SELECT count(*) FROM sqlite_schema')).toEqual([[0]]);
       await opened.tab.call('close');
     });
@@ -274,7 +274,7 @@ function describeMedium(medium: ContractMedium): void {
     }
 
     async function expectContent(tab: ContractTab, name: string, rows: unknown): Promise<void> {
-      await tab.call('open', name, 'writer', 3000);
+      await tab.call('open', name, 'writer', PATIENT_MS);
       expect(await tab.call('run', CHECK)).toEqual([['ok']]);
       expect(await tab.call('run', LAST)).toEqual(rows);
       await tab.call('close');
@@ -284,7 +284,7 @@ function describeMedium(medium: ContractMedium): void {
       it(`import an exported file, ${asStream ? 'streamed' : 'whole'}, under a new name and over another database`, async () => {
         const { name, tab } = await closedDatabase('zz first');
         const other = await closedDatabase('zz second');
-        await other.tab.call('open', other.name, 'writer', 3000);
+        await other.tab.call('open', other.name, 'writer', PATIENT_MS);
         await other.tab.call('run', rowsSql(200));
         await other.tab.call('close');
         const copy = newName();
@@ -295,7 +295,7 @@ function describeMedium(medium: ContractMedium): void {
             rows: [[100, 'zz first']],
           });
           await expectContent(tab, to, [[100, 'zz first']]);
-          await tab.call('open', to, 'writer', 3000);
+          await tab.call('open', to, 'writer', PATIENT_MS);
           await tab.call('run', rowsSql(5));
           const again = await reopen({ name: to, tab });
           expect(await again.call('run', COUNT)).toEqual([[105]]);
@@ -345,7 +345,7 @@ function describeMedium(medium: ContractMedium): void {
       await writer.tab.call('run', `${CREATE} ${rowsSql(3)}`);
       if (medium.allowsReaders) {
         const reader = medium.newTab();
-        await reader.call('open', writer.name, 'reader', 3000);
+        await reader.call('open', writer.name, 'reader', PATIENT_MS);
         await writer.tab.call('close');
         await expect(tab.call('importCopy', name, writer.name, { timeoutMs: 50 })).rejects.toMatchObject({
           code: 'storage-busy',
@@ -364,8 +364,8 @@ function describeMedium(medium: ContractMedium): void {
       const before = (await tab.call('sizes', name))!;
       for (const number of [1, 2]) {
         await tab.call('damage', name, 0);
-        await expect(tab.call('open', name, 'writer', 3000)).rejects.toMatchObject({ code: 'storage-corrupt' });
-        await expect(tab.call('open', name, 'writer', 3000)).rejects.toMatchObject({ code: 'storage-corrupt' });
+        await expect(tab.call('open', name, 'writer', PATIENT_MS)).rejects.toMatchObject({ code: 'storage-corrupt' });
+        await expect(tab.call('open', name, 'writer', PATIENT_MS)).rejects.toMatchObject({ code: 'storage-corrupt' });
         const kept = await tab.call('quarantine', name);
         expect(kept).toBe(`${name}.corrupt-${number}`);
         const names = await tab.call('names');
@@ -376,7 +376,7 @@ function describeMedium(medium: ContractMedium): void {
           code: 'storage-corrupt',
           fields: { what: 'the file is not a SQLite database' },
         });
-        await tab.call('open', name, 'writer', 3000);
+        await tab.call('open', name, 'writer', PATIENT_MS);
         await tab.call('run', `${CREATE} ${rowsSql(100)}`);
         await tab.call('close');
       }
@@ -385,7 +385,7 @@ function describeMedium(medium: ContractMedium): void {
 
     it('serve the undamaged pages if one page is damaged [CT-damaged-page]', async () => {
       const { name, tab } = await closedDatabase('zz there');
-      await tab.call('open', name, 'writer', 3000);
+      await tab.call('open', name, 'writer', PATIENT_MS);
       await tab.call(
         'run',
         `CREATE TABLE other(x); INSERT INTO other VALUES ('whole'); ${CREATE.replace('entry', 'third')}`,
@@ -394,7 +394,7 @@ function describeMedium(medium: ContractMedium): void {
       await tab.call('close');
       await tab.call('damage', name, (page - 1) * 8192);
       const kept = await tab.call('quarantine', name);
-      await tab.call('open', kept, 'writer', 3000);
+      await tab.call('open', kept, 'writer', PATIENT_MS);
       await expect(tab.call('run', COUNT)).rejects.toMatchObject({ resultCode: SQLITE_CORRUPT });
       expect(await tab.call('run', 'SELECT x FROM other')).toEqual([['whole']]);
       await tab.call('close');
@@ -439,7 +439,7 @@ function describeMedium(medium: ContractMedium): void {
       const second = medium.newTab();
       await expect(second.call('open', opened.name, 'writer', 50)).rejects.toMatchObject({ code: 'storage-busy' });
       await expect(second.call('remove', opened.name)).rejects.toMatchObject({ code: 'storage-busy' });
-      const waiting = second.call('open', opened.name, 'writer', 10_000);
+      const waiting = second.call('open', opened.name, 'writer', PATIENT_MS);
       await opened.tab.call('run', `${CREATE} ${rowsSql(3)}`);
       await opened.tab.call('close');
       await waiting;
@@ -547,7 +547,7 @@ function describeMedium(medium: ContractMedium): void {
         const opened = await openNew();
         await opened.tab.call('run', CREATE);
         const reader = medium.newTab();
-        await reader.call('open', opened.name, 'reader', 3000);
+        await reader.call('open', opened.name, 'reader', PATIENT_MS);
         for (let count = 1; count <= 20; count += 1) {
           await opened.tab.call('run', rowsSql(1));
           expect(await reader.call('run', COUNT)).toEqual([[count]]);
@@ -588,7 +588,7 @@ function describeMedium(medium: ContractMedium): void {
         // Checkpoints the large transaction, so that its segment is truncated at its next use.
         await opened.tab.call('checkpoint', 1000);
         const reader = medium.newTab();
-        await reader.call('open', opened.name, 'reader', 3000, { tuning: { poolSizeBytes: 4 * 65536 } });
+        await reader.call('open', opened.name, 'reader', PATIENT_MS, { tuning: { poolSizeBytes: 4 * 65536 } });
         await reader.call('run', TINY_CACHE);
         await reader.call('beginScan', 'SELECT length(content) FROM entry');
         let largestBytes = 0;

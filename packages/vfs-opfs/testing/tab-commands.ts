@@ -15,6 +15,12 @@ import { exportedBytes } from './exported-bytes.ts';
 import { TestConnection, TestSqliteError } from './test-connection.ts';
 import type { TestModule, TestStatement, TestValue } from './test-connection.ts';
 
+/**
+ * The limit for opening a database that another worker may still hold, because it is ending: only a hang takes this
+ * long. In Chromium, a terminated worker keeps its lock for about two seconds, and longer on a busy machine.
+ */
+export const PATIENT_MS: number = 3 * 60_000;
+
 /** Options of a test besides name and role. */
 export interface TabOpenOptions {
   readonly durability?: Durability;
@@ -43,10 +49,11 @@ export interface TabCommands {
   open(name: string, role: Role, timeoutMs: number, options?: TabOpenOptions): Promise<void>;
   /** Runs SQL and waits until the medium has stored all commits. */
   run(sql: string): Promise<TestValue[][]>;
-  /**
-   * Reads repeatedly for a while. Returns the number of reads, and how many values were smaller than the one before.
-   */
-  watch(sql: string, durationMs: number): Promise<{ reads: number; backwards: number }>;
+  /** Reads repeatedly until `endWatch`. Returns how many values were smaller than the one before. */
+  watch(sql: string): Promise<number>;
+  /** How often `watch` has read. */
+  readCount(): Promise<number>;
+  endWatch(): Promise<void>;
   /**
    * Reads the first row and leaves the read transaction open; `endScan` reads the rest and returns the number of rows.
    */
@@ -102,6 +109,8 @@ export function createTab(tools: TabTools): TabCommands {
   let storage: Storage | undefined;
   let connection: TestConnection | undefined;
   let scan: TestStatement | undefined;
+  let isWatching = false;
+  let readCount = 0;
   let beside: { readonly storage: Storage; readonly connection: TestConnection } | undefined;
   return {
     async open(name, role, timeoutMs, options) {
@@ -114,19 +123,24 @@ export function createTab(tools: TabTools): TabCommands {
       await storage!.committed();
       return rows;
     },
-    async watch(sql, durationMs) {
-      const end = performance.now() + durationMs;
+    async watch(sql) {
       let last = -1;
-      let reads = 0;
       let backwards = 0;
-      while (performance.now() < end) {
+      isWatching = true;
+      while (isWatching) {
         const value = Number(connection!.value(sql));
         if (value < last) backwards += 1;
         last = value;
-        reads += 1;
-        if (reads % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+        readCount += 1;
+        if (readCount % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
       }
-      return { reads, backwards };
+      return backwards;
+    },
+    async readCount() {
+      return readCount;
+    },
+    async endWatch() {
+      isWatching = false;
     },
     async beginScan(sql) {
       scan = connection!.prepare(sql);

@@ -5,11 +5,11 @@ import { loadBrowserSqlite } from './browser-sqlite.ts';
 import { NEGATIVE_COUNT } from './disk-call.ts';
 import { detectCapabilities } from './detect-capabilities.ts';
 import type { Capabilities } from './detect-capabilities.ts';
-import { createTab, tabFailureOf } from './tab-commands.ts';
+import { createTab, PATIENT_MS, tabFailureOf } from './tab-commands.ts';
 import type { TabCommands } from './tab-commands.ts';
 
 /** The media of a browser, by name. */
-export type TestMedium = 'opfs-shared' | 'opfs-exclusive' | 'indexeddb' | 'indexeddb-2MB';
+export type TestMedium = 'opfs-shared' | 'opfs-exclusive' | 'opfs-exclusive-patient' | 'indexeddb' | 'indexeddb-2MB';
 
 export interface WorkerCommands extends TabCommands {
   openWithout(capability: 'modes' | 'opfs' | 'permission'): Promise<void>;
@@ -21,6 +21,7 @@ export interface WorkerCommands extends TabCommands {
 const MEDIA: Readonly<Record<TestMedium, () => Medium>> = {
   'opfs-shared': opfsSharedMedium,
   'opfs-exclusive': opfsExclusiveMedium,
+  'opfs-exclusive-patient': () => opfsExclusiveMedium({ openWithinMs: PATIENT_MS }),
   indexeddb: indexedDbMedium,
   'indexeddb-2MB': () => indexedDbMedium({ memoryBudgetBytes: 2 * 1024 * 1024 }),
 };

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RemoteTab } from '../../testing/remote-tab.ts';
+import { PATIENT_MS } from '../../testing/tab-commands.ts';
 import type { TestMedium } from '../../testing/tab.worker.ts';
 
 let tabs: RemoteTab[] = [];
@@ -35,7 +36,7 @@ describe('a database in IndexedDB', () => {
     let acknowledged = 0;
     for (let round = 0; round < 6; round += 1) {
       const tab = newTab('indexeddb');
-      await tab.call('open', name, 'writer', 10_000);
+      await tab.call('open', name, 'writer', PATIENT_MS);
       if (round === 0) await tab.call('run', CREATE);
       const found = await tab.call('run', `PRAGMA integrity_check; ${COUNT}`);
       // The batch of 300 rows that was pending when the worker ended is stored completely or not at all.
@@ -52,12 +53,12 @@ describe('a database in IndexedDB', () => {
   it('is complete after reopening at a size of several megabytes', async () => {
     const name = newName();
     const tab = newTab('indexeddb');
-    await tab.call('open', name, 'writer', 3000);
+    await tab.call('open', name, 'writer', PATIENT_MS);
     await tab.call('run', `${CREATE}; ${rowsSql(20_000)}; ${CREATE.replace('entry', 'other')}`);
     await tab.call('close');
     expect((await tab.call('sizes', name))!.databaseBytes).toBeGreaterThan(2 * 128 * 65536);
     const again = newTab('indexeddb');
-    await again.call('open', name, 'writer', 3000);
+    await again.call('open', name, 'writer', PATIENT_MS);
     expect(await again.call('run', `PRAGMA integrity_check; ${COUNT}`)).toEqual([[20_000]]);
     await again.call('close');
   });
@@ -65,7 +66,7 @@ describe('a database in IndexedDB', () => {
   it('fails with storage-full beyond the memory budget and stays usable', async () => {
     const name = newName();
     const tab = newTab('indexeddb-2MB');
-    await tab.call('open', name, 'writer', 3000);
+    await tab.call('open', name, 'writer', PATIENT_MS);
     await tab.call('run', `${CREATE}; ${rowsSql(100)}`);
     await expect(tab.call('run', rowsSql(5000))).rejects.toMatchObject({ resultCode: 13 });
     expect(await tab.call('lastError')).toBe('storage-full');
@@ -73,10 +74,10 @@ describe('a database in IndexedDB', () => {
     expect(await tab.call('run', `PRAGMA integrity_check; ${COUNT}`)).toEqual([[110]]);
     await tab.call('close');
     const large = newTab('indexeddb');
-    await large.call('open', name, 'writer', 3000);
+    await large.call('open', name, 'writer', PATIENT_MS);
     await large.call('run', rowsSql(5000));
     await large.call('close');
-    await expect(newTab('indexeddb-2MB').call('open', name, 'writer', 3000)).rejects.toMatchObject({
+    await expect(newTab('indexeddb-2MB').call('open', name, 'writer', PATIENT_MS)).rejects.toMatchObject({
       code: 'storage-full',
       fields: { limit: 'memory' },
     });

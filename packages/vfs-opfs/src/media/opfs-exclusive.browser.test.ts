@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RemoteTab } from '../../testing/remote-tab.ts';
+import { PATIENT_MS } from '../../testing/tab-commands.ts';
 import type { TestMedium } from '../../testing/tab.worker.ts';
 
 let tabs: RemoteTab[] = [];
@@ -33,17 +34,17 @@ describe('the exclusive and the shared medium in OPFS', () => {
     it(`open each other's files: written by ${first}, with a log left by a terminated worker, opened by ${second}`, async () => {
       const name = newName();
       const one = newTab(first);
-      await one.call('open', name, 'writer', 3000);
+      await one.call('open', name, 'writer', PATIENT_MS);
       await one.call('run', CREATE);
       for (let count = 0; count < 10; count += 1) await one.call('run', INSERT);
       one.terminate();
       const two = newTab(second);
-      await two.call('open', name, 'writer', 10_000);
+      await two.call('open', name, 'writer', PATIENT_MS);
       expect(await two.call('run', `PRAGMA integrity_check; ${COUNT}`)).toEqual([[10]]);
       await two.call('run', INSERT);
       await two.call('close');
       const three = newTab(first);
-      await three.call('open', name, 'writer', 3000);
+      await three.call('open', name, 'writer', PATIENT_MS);
       expect(await three.call('run', COUNT)).toEqual([[11]]);
       await three.call('close');
     });
@@ -56,7 +57,7 @@ describe('opening on the exclusive medium', () => {
     let committed = 0;
     for (let round = 0; round < 8; round += 1) {
       const tab = newTab('opfs-exclusive');
-      await tab.call('open', name, 'writer', 10_000);
+      await tab.call('open', name, 'writer', PATIENT_MS);
       if (round === 0) await tab.call('run', CREATE);
       expect(await tab.call('run', `PRAGMA integrity_check; ${COUNT}`)).toEqual([[committed]]);
       for (let count = 0; count < 10; count += 1) await tab.call('run', INSERT);
@@ -75,15 +76,15 @@ describe('opening on the exclusive medium', () => {
 
   it('waits while another worker holds a handle, and opens when it is free', async () => {
     const name = newName();
-    const [writer, holder, next] = [newTab('opfs-shared'), newTab('opfs-shared'), newTab('opfs-exclusive')];
-    await writer.call('open', name, 'writer', 3000);
+    const [writer, holder, next] = [newTab('opfs-shared'), newTab('opfs-shared'), newTab('opfs-exclusive-patient')];
+    await writer.call('open', name, 'writer', PATIENT_MS);
     await writer.call('run', CREATE);
     // A reader has the files open without the writer's lock, like a worker that has lost its lock but not yet its
     // handles.
-    await holder.call('open', name, 'reader', 3000);
+    await holder.call('open', name, 'reader', PATIENT_MS);
     await writer.call('close');
     let isOpen = false;
-    const opening = next.call('open', name, 'writer', 3000).then(() => {
+    const opening = next.call('open', name, 'writer', PATIENT_MS).then(() => {
       isOpen = true;
     });
     while ((await next.refusedHandles()) < 3);
@@ -97,12 +98,12 @@ describe('opening on the exclusive medium', () => {
   it('fails with storage-busy if the handle stays held, and releases its lock [CT-held-handle]', async () => {
     const name = newName();
     const [writer, holder, next] = [newTab('opfs-shared'), newTab('opfs-shared'), newTab('opfs-exclusive')];
-    await writer.call('open', name, 'writer', 3000);
+    await writer.call('open', name, 'writer', PATIENT_MS);
     await writer.call('run', CREATE);
-    await holder.call('open', name, 'reader', 3000);
+    await holder.call('open', name, 'reader', PATIENT_MS);
     await writer.call('close');
-    await expect(next.call('open', name, 'writer', 3000)).rejects.toMatchObject({ code: 'storage-busy' });
-    await writer.call('open', name, 'writer', 0);
+    await expect(next.call('open', name, 'writer', PATIENT_MS)).rejects.toMatchObject({ code: 'storage-busy' });
+    await writer.call('open', name, 'writer', PATIENT_MS);
     expect(await writer.call('run', COUNT)).toEqual([[0]]);
   });
 });
