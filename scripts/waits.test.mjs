@@ -9,8 +9,6 @@ import { sourceFiles } from './tests/test-files.mjs';
 
 /** @type {Record<string, string>} */
 const allowed = {
-  'apps/demo-budget/e2e/offline-conflicts.spec.ts':
-    'two clocks of real workers must have moved on, at least so far; more does no harm',
   'packages/client/src/tab/own-transactions.test.ts': 'the clock is virtual',
   'packages/sync-server/src/auth/host-rules.test.ts': 'the host under test answers late',
   'packages/sync-server/src/session/hostile-clients.deep.test.ts': 'the pace of an honest client',

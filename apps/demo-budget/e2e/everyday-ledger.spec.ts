@@ -85,9 +85,9 @@ test('the ledger works by keyboard, and several entries change at once', async (
       notes: payee === 'Kiosk' ? 'a magazine, and another line of notes' : '',
     });
   // All rows have the same height, so the height of a ledger is known without rendering its rows.
-  const heights = await page
-    .locator('tr[data-entry]')
-    .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+  const entryRows = page.locator('tr[data-entry]');
+  await expect(entryRows).toHaveCount(3);
+  const heights = await entryRows.evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
   expect(new Set(heights)).toEqual(new Set([40]));
   const open = (payee: string, day: string): ReturnType<typeof page.getByRole> =>
     page.getByRole('button', { name: `Edit ${payee}, ${day}` });
@@ -123,6 +123,8 @@ test('the ledger works by keyboard, and several entries change at once', async (
   // The payee's last category is filled in automatically.
   await page.getByRole('searchbox', { name: 'Search entries' }).fill('');
   await page.getByLabel('Category of Kiosk').selectOption({ label: 'Leisure' });
+  // The row shows the category once it is stored.
+  await expect(page.getByLabel('Category of Kiosk')).toHaveValue('starter-leisure');
   await page.getByRole('button', { name: 'New entry' }).click();
   const form = page.getByRole('form', { name: 'New entry' });
   await form.getByLabel('Payee').fill('Kiosk');

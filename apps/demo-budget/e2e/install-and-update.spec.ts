@@ -45,7 +45,10 @@ test('the app can be installed; a newer version is offered, does not interrupt t
     await expect(offer).toBeVisible();
     await form.getByRole('button', { name: 'Cancel' }).click();
     await addEntry(page, { payee: 'Market', amount: '20' });
+    // The offer disappears, and the old page can still be seen, before the new version reloads the page.
+    const reloaded = page.waitForEvent('load');
     await page.getByRole('button', { name: 'Update now' }).click();
+    await reloaded;
     await expect(offer).toBeHidden();
     await expect(ledgerRow(page, 'Market')).toBeVisible();
     expect(await page.evaluate(async () => await caches.keys())).toEqual([`app-${'f'.repeat(16)}`]);

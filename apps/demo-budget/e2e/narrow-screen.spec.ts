@@ -83,6 +83,8 @@ test('on tablets, and beside the page menu, a ledger has room for payees, and en
 }) => {
   const { page } = await newPerson({ viewport: { width: 768, height: 900 } });
   await page.getByRole('button', { name: 'Explore a sample budget' }).click();
+  // The sample opens in a new page, after it has been filled.
+  await expect(page.getByText('This is a sample')).toBeVisible();
   await openAccount(page, 'Household');
   await expect(page.locator('.entry-payee').first()).toBeVisible();
   for (const width of [768, 970, 1150, 1280]) {
@@ -94,28 +96,25 @@ test('on tablets, and beside the page menu, a ledger has room for payees, and en
     await expectCellsInside(page.getByRole('table', { name: /^Entries of / }));
   }
   await goTo(page, 'Budget');
-  const rightOf = async (selector: string): Promise<number> => {
-    const edge = await page
-      .locator(selector)
-      .first()
-      .evaluate((element) => {
-        const style = getComputedStyle(element);
-        return (
-          element.getBoundingClientRect().right -
+  for (const amounts of ['tfoot .amount', 'tbody .amount-input', 'tbody button.available'])
+    await expect(page.locator(`.envelopes ${amounts}`).first()).toBeVisible();
+  // Measured at one moment, because the table is laid out again while more of its amounts arrive.
+  const edges = await page.locator('.envelopes').evaluate((table) => {
+    const rightOf = (selector: string): number => {
+      const element = table.querySelector(selector);
+      if (element === null) throw new Error(`nothing matches ${selector}`);
+      const style = getComputedStyle(element);
+      return Math.round(
+        element.getBoundingClientRect().right -
           Number.parseFloat(style.paddingRight) -
-          Number.parseFloat(style.borderRightWidth)
-        );
-      });
-    return Math.round(edge);
-  };
-  await expect(page.locator('.envelopes tfoot .amount').first()).toBeVisible();
-  expect(await rightOf('.envelopes tfoot td:nth-child(2) .amount')).toBe(
-    await rightOf('.envelopes tbody .amount-input'),
-  );
-  expect(await rightOf('.envelopes tfoot td:nth-child(3) .amount')).toBe(
-    await rightOf('.envelopes tbody td:nth-child(3) .amount'),
-  );
-  expect(await rightOf('.envelopes tfoot td:nth-child(4) .amount')).toBe(
-    await rightOf('.envelopes tbody button.available'),
-  );
+          Number.parseFloat(style.borderRightWidth),
+      );
+    };
+    return [
+      ['tfoot td:nth-child(2) .amount', 'tbody .amount-input'],
+      ['tfoot td:nth-child(3) .amount', 'tbody td:nth-child(3) .amount'],
+      ['tfoot td:nth-child(4) .amount', 'tbody button.available'],
+    ].map((selectors) => selectors.map(rightOf));
+  });
+  for (const [total, amount] of edges) expect(total).toBe(amount);
 });

@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright/test';
 import { expect, test } from './harness/test.ts';
+import { slowTextsShown, slowTextWatch } from './harness/slow-text-watch.ts';
 import { changeableStorage, holdFiles, refusedStorage, setStorage } from './harness/storage-faults.ts';
 import { addAccount, expectBalance, openAccount } from './steps/accounts.ts';
 import { addEntry, entryButton, fillEntryForm, ledgerRow } from './steps/entries.ts';
@@ -158,15 +159,15 @@ test('a full device keeps the text typed in every form, and each form’s own bu
 });
 
 test('storage locked by another program is reported, and a button retries opening', async ({ newPerson }, testInfo) => {
-  const { newTab, page, gateway } = await newPerson();
+  const { newTab, page, gateway } = await newPerson({ scriptPrefix: slowTextWatch });
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await expectUpToDate(page);
   const link = page.url();
   await page.goto('about:blank');
   const release = await holdFiles(await newTab(), gateway.url);
   await page.goto(link);
-  await expect(page.getByText('Opening the budget')).toBeVisible();
   await expect(page.getByRole('alert')).toContainText('Close other windows of this page');
+  expect(await slowTextsShown(page)).toContainEqual(expect.stringContaining('Opening the budget'));
   await testInfo.attach('held', { body: await page.screenshot(), contentType: 'image/png' });
   await release();
   await page.getByRole('button', { name: 'Try again' }).click();

@@ -91,7 +91,7 @@ export async function openKillableChromium(profile: string): Promise<KillableChr
         reject(new Error(`Chromium exited during startup. Its output:\n${output}`));
       });
     });
-    const browser = await chromium.connectOverCDP(endpoint);
+    const browser = await chromium.connectOverCDP(endpoint, { timeout: startDeadlineMs });
     const [context] = browser.contexts();
     if (context === undefined) throw new Error('Chromium has no default context');
     return { context, kill };

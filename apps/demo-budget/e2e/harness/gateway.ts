@@ -3,6 +3,10 @@ import { request, type IncomingMessage, type Server, type ServerResponse } from 
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { listen } from './addresses.ts';
+import { slowMessages, slowMs } from './slow-messages.ts';
+
+/** The path of the sync socket, and of everything that the client requests from the sync server by HTTP. */
+const SYNC_PATH = '/sync/';
 
 /**
  * A proxy between one browser and the server that can cut and observe the network. Chromium's own "offline" mode stalls
@@ -24,7 +28,7 @@ export interface Gateway {
   /** Closes every connection and refuses new ones until `restore`. */
   cut(): void;
   restore(): void;
-  /** The page and its files still load, but the sync socket does not open until `restore`. */
+  /** The page and its files still load, but nothing syncs until `restore`, neither by WebSocket nor by plain HTTP. */
   refuseSync(): void;
   /**
    * The server appears to accept everything but sends no responses until `restore`: messages from the browser are
@@ -64,12 +68,14 @@ export interface GatewayOptions {
 export async function openGateway({
   serverPort,
   at,
-  scriptPrefix,
+  scriptPrefix: prefix,
   holdsSnapshots = false,
 }: GatewayOptions): Promise<Gateway> {
+  const scriptPrefix = slowMs > 0 ? slowMessages(slowMs) + (prefix ?? '') : prefix;
   const answered: Answered[] = [];
   const sockets = new Set<Socket>();
   const syncSockets = new Set<Duplex>();
+  const syncAnswers = new Set<ServerResponse>();
   const released = Promise.withResolvers<void>();
   if (!holdsSnapshots) released.resolve();
   let network: 'whole' | 'without-sync' | 'cut' = 'whole';
@@ -101,8 +107,16 @@ export async function openGateway({
   };
 
   const server = at ?? (await listen());
-  const onRequest = (incoming: IncomingMessage, answer: ServerResponse): void =>
-    forward(incoming, answer, { serverPort, scriptPrefix, answered, holdsSnapshots, released: released.promise });
+  const onRequest = (incoming: IncomingMessage, answer: ServerResponse): void => {
+    if (incoming.url?.startsWith(SYNC_PATH) === true) {
+      if (network === 'without-sync') return void answer.destroy();
+      syncAnswers.add(answer);
+      answer.once('close', () => syncAnswers.delete(answer));
+    }
+    const options = { serverPort, scriptPrefix, answered, holdsSnapshots, released: released.promise };
+    if (slowMs === 0) forward(incoming, answer, options);
+    else setTimeout(() => forward(incoming, answer, options), slowMs);
+  };
   const onConnection = (socket: Socket): void => {
     if (network === 'cut') return void socket.destroy();
     sockets.add(socket);
@@ -147,7 +161,7 @@ export async function openGateway({
     },
     refuseSync() {
       network = 'without-sync';
-      for (const socket of syncSockets) socket.destroy();
+      for (const one of [...syncSockets, ...syncAnswers]) one.destroy();
     },
     afterSyncBytesUp(byteCount, onReached) {
       watch = { remaining: byteCount, onReached };

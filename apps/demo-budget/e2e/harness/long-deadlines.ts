@@ -4,8 +4,10 @@
  */
 export const longDeadlines = `if (globalThis.hasLongDeadlines === undefined) {
   globalThis.hasLongDeadlines = true;
-  const { setTimeout } = globalThis;
-  globalThis.setTimeout = (callback, delayMs = 0, ...given) =>
-    setTimeout(callback, delayMs < 2_500 ? delayMs : delayMs * 100, ...given);
+  const { setTimeout, setInterval } = globalThis;
+  const longer = (delayMs) => (delayMs < 2_500 ? delayMs : delayMs * 100);
+  globalThis.setTimeout = (callback, delayMs = 0, ...given) => setTimeout(callback, longer(delayMs), ...given);
+  // The page replaces a worker that leaves several pings unanswered, which are sent every few seconds.
+  globalThis.setInterval = (callback, delayMs = 0, ...given) => setInterval(callback, longer(delayMs), ...given);
 }
 `;

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright/test';
+import { setInWorker } from './set-in-worker.ts';
 
 /**
  * Scripts that make a browser's storage fail. They are prepended to every script of the app. The faults are simulated
@@ -31,19 +32,7 @@ export const changeableStorage = `if (globalThis.FileSystemSyncAccessHandle !== 
 
 /** Resolves when the page's worker has switched storage on or off. */
 export async function setStorage(page: Page, fault: 'full' | 'none'): Promise<void> {
-  await page.evaluate(
-    async ([name, set]) =>
-      await new Promise<void>((resolve) => {
-        const channel = new BroadcastChannel(name);
-        channel.addEventListener('message', ({ data }: MessageEvent<{ readonly done?: string }>) => {
-          if (data.done !== set) return;
-          channel.close();
-          resolve();
-        });
-        channel.postMessage({ set });
-      }),
-    [channelName, fault] as const,
-  );
+  await setInWorker(page, channelName, fault);
 }
 
 /**

@@ -6,6 +6,7 @@ import { newDevice, type Device } from './device.ts';
 import { makeFolder, removeFolder } from './folders.ts';
 import { openGateway, type Gateway } from './gateway.ts';
 import { shiftedClock } from './shifted-clock.ts';
+import { slowMs } from './slow-messages.ts';
 
 /** A user with a device and a network that can be cut. */
 export interface Person {
@@ -20,7 +21,7 @@ export interface Person {
 export interface PersonOptions {
   /** The share link this user opens. Without one, the app creates a new budget. */
   readonly link?: string;
-  /** How far this user's clock is ahead of the others' clocks. */
+  /** How far this user's clock is ahead of the others' clocks. `passTime` sets it further ahead if this is given. */
   readonly clockAheadMs?: number;
   /** Code prepended to every script, such as a script from storage-faults.ts. */
   readonly scriptPrefix?: string;
@@ -115,7 +116,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
         viewport = { width: 1280, height: 900 },
       } = options;
       // Scripts with a prefix have the same URLs as those without, and the browser would cache them for later tests.
-      const isCached = scriptPrefix === undefined && !isFirstVisit;
+      const isCached = scriptPrefix === undefined && slowMs === 0 && !isFirstVisit;
       const gateway = await openGateway({
         serverPort: server.port,
         at: isCached ? await addresses.ofPerson(present.length) : await addresses.another(),

@@ -22,9 +22,10 @@ export async function goTo(
   await expect(list).toBeVisible();
   const link = list.getByRole('link', { name });
   // In a narrow window most pages are behind a button. The menu closes if the app changes the page at this moment, for
-  // example after a form was submitted, so this opens the menu again until the link could be clicked.
+  // example after a form was submitted, so this opens the menu again until the link could be clicked. A wide window has
+  // no button, but no link either while the page reloads.
   await expect(async () => {
-    if (!(await link.isVisible())) await list.getByRole('button', { name: 'More' }).click();
+    if (!(await link.isVisible())) await list.getByRole('button', { name: 'More' }).click({ timeout: CLICK_MS });
     await link.click({ timeout: CLICK_MS });
   }).toPass();
 }
