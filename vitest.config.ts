@@ -126,6 +126,8 @@ function inChromium(test: {
         refusal: 'storage-unsupported',
       },
       setupFiles: 'tests/kit/keep-sqlite-compiled.ts',
+      // How long the page of a test file may take to load; the default is a minute.
+      env: { VITEST_BROWSER_IFRAME_TIMEOUT: String(HANG_MS) },
       // One profile cannot be shared by parallel sessions: Vitest would drop it with only a warning.
       fileParallelism: false,
       ...hangLimits,
@@ -133,6 +135,8 @@ function inChromium(test: {
         enabled: true,
         headless: true,
         screenshotFailures: false,
+        // The default is a minute, which includes the start of Chromium and the bundling of dependencies.
+        connectTimeout: HANG_MS,
         provider: playwright({
           launchOptions: {
             ...(executablePath === undefined ? {} : { executablePath }),
