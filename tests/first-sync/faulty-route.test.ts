@@ -51,6 +51,12 @@ const HEADERS = {
   'rockpool-size': '9000',
 };
 const BYTES = new Uint8Array(1_000);
+
+/** On a busy machine, even the first response takes a while. */
+const BUILT_MS = 3_000;
+
+/** Long where a response arrives, because a due timer may run before a response that has already arrived. */
+const PATIENT_MS = 60_000;
 const status =
   (code: number): Answer =>
   (_, response) =>
@@ -93,7 +99,7 @@ describe('a first sync over a faulty snapshot route', () => {
     ['answers 404', status(404), { stage: 'snapshot-answer', status: 404 }, 'snapshot-answer'],
     ['answers 500', status(500), { stage: 'snapshot-answer', status: 500 }, 'snapshot-answer'],
     ['answers 503', status(503), { stage: 'snapshot-answer', status: 503 }, 'snapshot-answer'],
-    ['never finishes building', status(202), { stage: 'snapshot-build', waitedMs: 300 }, 'snapshot-build'],
+    ['never finishes building', status(202), { stage: 'snapshot-build', waitedMs: BUILT_MS }, 'snapshot-build'],
     [
       'cuts the connection',
       (request) => void request.socket.destroy(),
@@ -130,10 +136,22 @@ describe('a first sync over a faulty snapshot route', () => {
     async (_, answer, fields, stage) => {
       await fillServer();
       const { fetch: get, asked } = await inFront(answer);
-      // Long if a response arrives, because on a busy machine a due timer may run before a response that has already
-      // arrived.
-      const firstByteMs = stage !== 'snapshot-build' && fields.waitedMs !== undefined ? fields.waitedMs : 5_000;
-      const mine = await device({ fetch: get, timeouts: { firstByteMs, nextBytesMs: 200, builtMs: 300 } });
+      let firstByteMs = stage === 'snapshot-answer' && fields.waitedMs !== undefined ? fields.waitedMs : PATIENT_MS;
+      const mine = await device({
+        fetch: async (...request) => {
+          const response = await get(...request);
+          // Now the wait for the rest begins, which some routes never send.
+          if (stage === 'snapshot-download') firstByteMs = fields.waitedMs ?? 5_000;
+          return response;
+        },
+        timeouts: {
+          get firstByteMs() {
+            return firstByteMs;
+          },
+          nextBytesMs: 200,
+          builtMs: BUILT_MS,
+        },
+      });
       mine.start();
       await mine.upToDate();
       expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
