@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { ServerMessage } from '#shared/index.ts';
 import { systemClock } from '#client/worker/leader/clock.ts';
 import { newId } from '#client/new-id.ts';
@@ -67,4 +67,43 @@ it('syncs both ways and shares presence over plain HTTP, with the engine and dat
   await tested.server.logged('session-ended');
   expect(types[0]).toBe('welcome');
   database.close();
+});
+
+it('syncs over plain HTTP if every request is repeated, as browsers and proxies do when a response is lost', async () => {
+  const { fetch: request } = globalThis;
+  vi.stubGlobal('fetch', async (address: string, init: RequestInit) => {
+    // A session that is opened twice remains unused.
+    await (await request(address, init)).arrayBuffer();
+    return request(address, init);
+  });
+  const database = openInMemory({ schema: TEST_SCHEMA });
+  let report: SyncReport | null = null;
+  const reasons: string[] = [];
+  const engine = createSyncEngine({
+    url: `ws://${tested.server.host}`,
+    databaseId: DATABASE,
+    token: () => tested.server.token(),
+    database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
+    connect: connectOver(httpTransport),
+    inTurn: (job) => job(),
+    onReport: (now) => {
+      report = now;
+      if (now.reason !== null) reasons.push(now.reason.code);
+    },
+    onProblem: () => undefined,
+    onStuck: () => undefined,
+  });
+  try {
+    // Too large for one frame.
+    const sql = `INSERT INTO accounts (id, name) VALUES ('mine', hex(randomblob(400000)))`;
+    database.write({ id: 'w', statements: [{ sql, params: [] }] });
+    engine.start();
+    await until(() => report?.state === 'up-to-date' || reasons.length > 0);
+    expect(reasons).toEqual([]);
+    expect(tested.server.query('SELECT id FROM accounts')).toEqual([['mine']]);
+  } finally {
+    engine.stop();
+    vi.unstubAllGlobals();
+    database.close();
+  }
 });

@@ -46,7 +46,6 @@ export class SimulatedHttp {
         client,
         place: placeOf(client),
         make: () => new Request(to, { method, ...(frames !== null && { body: frames }) }),
-        isIdempotent: method !== 'POST',
         listen: () => this.processOf(sessionId),
         onAnswer: (process, answer) => {
           if (sessionId === '') this.opened(process, answer);
@@ -102,8 +101,6 @@ interface SimulatedRequestOptions {
   readonly client: Owner;
   readonly place: Place;
   readonly make: () => Request;
-  /** Whether a browser may repeat the request by itself (RFC 9110, 9.2.2). */
-  readonly isIdempotent: boolean;
   /** Chooses the process when the request arrives. Null if none listens. */
   readonly listen: () => HttpServerEnd | null;
   readonly onAnswer: (process: HttpServerEnd, answer: Answer) => void;
@@ -160,9 +157,12 @@ class SimulatedRequest implements Line {
     this.end();
   }
 
-  /** The browser sends the request again by itself, because its connection breaks before the response. */
+  /**
+   * The browser sends the request again by itself, because its connection breaks before the response. Chromium and
+   * Firefox do that with any method, if the connection was used before.
+   */
   mangle(mangling: Mangling): void {
-    if (mangling === 'repeat') this.isRepeated = this.options.isIdempotent;
+    if (mangling === 'repeat') this.isRepeated = true;
   }
 
   reaches(owner: Owner): boolean {

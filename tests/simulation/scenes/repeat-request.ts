@@ -7,8 +7,8 @@ import type { World } from '../world.ts';
 const RECONNECTED_MS = 12_000;
 
 /**
- * The response that brings a commit to a session over HTTP is lost, and the browser repeats the request by itself. Then
- * nothing else is written for a while.
+ * The response that brings a commit to a session over HTTP is lost, and the browser repeats the request by itself, and
+ * so with any other request that is under way. Then nothing else is written for a while.
  */
 export async function repeatRequest(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, server, devices } = world;

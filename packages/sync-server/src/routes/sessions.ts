@@ -37,13 +37,17 @@ export const openSession: Route = {
   },
 };
 
-/** Receives frames. Body: frames, each prefixed with its length as a varint. Responds once they are queued. */
+/**
+ * Receives frames. Body: frames, each prefixed with its length as a varint. `?sent=` is the number of frames that the
+ * client has sent in this session before, see HttpSessions.receive. Responds once they are queued.
+ */
 export const sendFrames: Route = {
   method: 'POST',
   path: '/sessions/:sessionId',
   access: 'public',
   answer: ofSession(async ({ services, param, request }) => {
-    await services.httpSessions.receive(param('sessionId'), (limitBytes) => readBody(request, limitBytes));
+    const read = (limitBytes: number): Promise<Uint8Array> => readBody(request, limitBytes);
+    await services.httpSessions.receive(param('sessionId'), read, countIn(request, 'sent'));
     return new Response(null, { status: 204, headers: NO_STORE });
   }),
 };
@@ -58,7 +62,11 @@ export const pollFrames: Route = {
   path: '/sessions/:sessionId',
   access: 'public',
   answer: ofSession(async ({ services, param, request }) => {
-    const { frames, closed } = await services.httpSessions.poll(param('sessionId'), POLL_MS, receivedOf(request));
+    const { frames, closed } = await services.httpSessions.poll(
+      param('sessionId'),
+      POLL_MS,
+      countIn(request, 'received'),
+    );
     const headers = {
       ...NO_STORE,
       'content-type': 'application/octet-stream',
@@ -79,9 +87,9 @@ export const leaveSession: Route = {
 };
 
 /** Null from an older client. Throws `request-invalid`. */
-function receivedOf({ url }: Request): number | null {
-  const received = new URL(url).searchParams.get('received');
-  if (received !== null && !/^\d{1,15}$/.test(received))
-    throw new RockpoolError('request-invalid', { problem: 'the number of received frames is not a whole number' });
-  return received === null ? null : Number(received);
+function countIn({ url }: Request, name: 'received' | 'sent'): number | null {
+  const count = new URL(url).searchParams.get(name);
+  if (count !== null && !/^\d{1,15}$/.test(count))
+    throw new RockpoolError('request-invalid', { problem: `the number of ${name} frames is not a whole number` });
+  return count === null ? null : Number(count);
 }

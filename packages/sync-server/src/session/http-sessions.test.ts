@@ -92,15 +92,22 @@ describe('a session over plain HTTP', () => {
 });
 
 describe('requests of a session', () => {
-  /** One open session, with the socket that its server uses. */
-  function openOne(): { readonly sessions: HttpSessions; readonly id: string; readonly socket: SessionSocket } {
+  /** One open session, with the socket that its server uses, and the first byte of each frame that it has taken. */
+  function openOne(): {
+    readonly sessions: HttpSessions;
+    readonly id: string;
+    readonly socket: SessionSocket;
+    readonly taken: readonly (number | undefined)[];
+  } {
     const sockets: SessionSocket[] = [];
+    const taken: (number | undefined)[] = [];
     const sessions = new HttpSessions((opened) => {
       sockets.push(opened);
-      return {} as Session;
+      const session: Partial<Session> = { receive: ([first]: Uint8Array) => void taken.push(first) };
+      return session as Session;
     });
     const id = sessions.open(null);
-    return { sessions, id, socket: sockets[0] as SessionSocket };
+    return { sessions, id, socket: sockets[0] as SessionSocket, taken };
   }
 
   const idOf = async (): Promise<string> =>
@@ -147,6 +154,25 @@ describe('requests of a session', () => {
       socket.send(Uint8Array.of(byte));
       expect((await sessions.poll(id, 0)).frames).toEqual(Uint8Array.of(1, byte));
     }
+  });
+
+  it('that send frames again, because their response was lost, add only the frames that are new', async () => {
+    const { sessions, id, taken } = openOne();
+    const send = (sent: number | null, ...frames: number[]): Promise<void> => {
+      const body = Uint8Array.from(frames.flatMap((frame) => [1, frame]));
+      return sessions.receive(id, () => Promise.resolve(body), sent);
+    };
+    await expect(sessions.receive(id, () => Promise.reject(new Error('cut')), 0)).rejects.toThrow('cut');
+    await send(0, 7, 8);
+    await send(0, 7, 8);
+    await send(1, 8, 9);
+    await expect(send(4, 11)).rejects.toMatchObject({ code: 'request-invalid' });
+    await send(3, 10);
+    expect(taken).toEqual([7, 8, 9, 10]);
+    // An older client counts none.
+    for (let count = 0; count < 2; count++) await send(null, 11);
+    expect(taken).toEqual([7, 8, 9, 10, 11, 11]);
+    expect((await tested.server.ask('POST', `/sessions/${await idOf()}?sent=many`)).status).toBe(400);
   });
 
   it('that wait for frames are answered when another one waits', async () => {

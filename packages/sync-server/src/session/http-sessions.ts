@@ -13,6 +13,8 @@ interface HttpSession {
   readonly session: Session;
   /** Whether a request with frames is being read. */
   isReceiving: boolean;
+  /** The number of frames that have been taken from the client. */
+  takenCount: number;
   /** The frames that the client may lack, in order. */
   readonly outgoing: Uint8Array[];
   /** The number of frames before `outgoing`. */
@@ -50,8 +52,8 @@ const SESSION_ID_BYTES = 32;
 
 /**
  * Sessions of clients that cannot use WebSockets: the same frames, sent by requests and fetched by long polls. After a
- * failed request the client opens another session, so it repeats none. Browsers and proxies repeat a poll whose
- * response is lost, so each frame is kept until a poll counts it.
+ * failed request the client opens another session, so it repeats none. Browsers and proxies repeat a request whose
+ * response is lost. So each frame is kept until a poll counts it, and frames that have been taken are not taken again.
  */
 export class HttpSessions {
   private readonly start: (socket: SessionSocket, address: string | null) => Session;
@@ -102,7 +104,7 @@ export class HttpSessions {
     };
     const session = this.start(socket, address);
     this.sessions.set(id, {
-      ...{ session, isReceiving: false, outgoing, receivedCount: 0, sentCount: 0, repeats: 0 },
+      ...{ session, isReceiving: false, takenCount: 0, outgoing, receivedCount: 0, sentCount: 0, repeats: 0 },
       ...{ unreadBytes: 0, closed: null, onDrained: () => undefined, wake: () => undefined },
     });
     return id;
@@ -114,10 +116,16 @@ export class HttpSessions {
 
   /**
    * Takes frames of the client, each prefixed with its length, from the body that `readBody` returns. Reads one body of
-   * a session at a time, so that a client without a token cannot fill the memory. Throws `request-invalid` for an
-   * unknown session and for a second body, and `frame-invalid` for a malformed body.
+   * a session at a time, so that a client without a token cannot fill the memory. `sent` is the number of frames that
+   * the client has sent before, which shows the frames of a repeated request; null from an older client, whose frames
+   * all count as new. Throws `request-invalid` for an unknown session, for a second body and if frames are missing, and
+   * `frame-invalid` for a malformed body.
    */
-  async receive(id: string, readBody: (limitBytes: number) => Promise<Uint8Array>): Promise<void> {
+  async receive(
+    id: string,
+    readBody: (limitBytes: number) => Promise<Uint8Array>,
+    sent: number | null = null,
+  ): Promise<void> {
     const receiving = this.require(id);
     const { session } = receiving;
     if (receiving.isReceiving)
@@ -126,7 +134,14 @@ export class HttpSessions {
     try {
       const body = await readBody(session.isAnonymous ? MAX_ANONYMOUS_BYTES : MAX_FRAMES_BYTES);
       const reader = new ByteReader(body, 'frame-invalid');
-      while (reader.remaining > 0) session.receive(reader.lengthPrefixed().slice());
+      let number = sent ?? receiving.takenCount;
+      if (number > receiving.takenCount) throw new RockpoolError('request-invalid', { problem: 'frames are missing' });
+      for (; reader.remaining > 0; number++) {
+        const frame = reader.lengthPrefixed();
+        if (number < receiving.takenCount) continue;
+        receiving.takenCount++;
+        session.receive(frame.slice());
+      }
     } finally {
       receiving.isReceiving = false;
     }

@@ -25,6 +25,8 @@ class HttpConnection implements TransportConnection {
   private address = '';
   /** The number of frames that have arrived. */
   private received = 0;
+  /** The number of frames that the server has taken. */
+  private sent = 0;
   private waiting: Uint8Array[] = [];
   private isSending = false;
 
@@ -62,7 +64,7 @@ class HttpConnection implements TransportConnection {
   }
 
   private async poll(): Promise<void> {
-    // A browser or a proxy may repeat a GET, so the server keeps each frame until it is counted here.
+    // A browser or a proxy may repeat a request, so the server keeps each frame until it is counted here.
     const { bytes, headers } = await this.request('GET', `${this.address}?received=${this.received}`);
     const reader = new ByteReader(bytes, 'frame-invalid');
     while (reader.remaining > 0) {
@@ -87,7 +89,9 @@ class HttpConnection implements TransportConnection {
         writer.lengthPrefixed(frame);
         count++;
       }
-      await this.request('POST', this.address, writer.finish());
+      // Shows the server which frames a repeated request has in common with the first one.
+      await this.request('POST', `${this.address}?sent=${this.sent}`, writer.finish());
+      this.sent += count;
       // Not earlier: how much of a request the network has taken is unknown.
       this.waiting = this.waiting.slice(count);
     }
