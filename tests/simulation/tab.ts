@@ -12,7 +12,7 @@ import { createLocalOpener, type OpenLocal } from '#client/worker/storage/open-l
 import { startSync } from '#client/worker/sync/start-sync.ts';
 import { newId } from '#client/new-id.ts';
 import type { Presence } from '#client/interface/presence.ts';
-import { createTabPresence } from '#client/tab/tab-presence.ts';
+import { PagePresence } from '#client/tab/tab-presence.ts';
 import { createWorkerPresence, type WorkerPresence } from '#client/worker/presence/worker-presence.ts';
 import type { Device } from './device.ts';
 import type { WorkerMedium } from './device-storage.ts';
@@ -237,7 +237,7 @@ export class Tab {
       onUpdate: (update) => page.hear(update),
       onProblem,
     });
-    const page = createTabPresence({
+    const page = new PagePresence({
       tabId: newId(),
       show: (tabId, states) => this.run(() => worker.show(tabId, states)),
       onProblem,

@@ -8,12 +8,12 @@ import { INITIAL_STATUS } from './rpc/sync-status.ts';
 import type { SqlStatement, StatementOutcome } from './rpc/sql-statement.ts';
 import type { WriteAction } from './rpc/write-action.ts';
 import type { OpenOptions, TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
-import { createLiveQueries, type LiveQueries } from './tab/live-queries.ts';
+import { PageQueries, type LiveQueries } from './tab/live-queries.ts';
 import { followPageLifecycle, type PageEvents } from './tab/page-lifecycle.ts';
 import { readMigrations } from './tab/read-migrations.ts';
 import { createStatusStore, type StatusStore } from './tab/status-store.ts';
-import { createTabPresence, type TabPresence } from './tab/tab-presence.ts';
-import { createTabWorker, type TabWorker } from './tab/tab-worker.ts';
+import { PagePresence, type TabPresence } from './tab/tab-presence.ts';
+import { ReplaceableWorker, type TabWorker } from './tab/tab-worker.ts';
 import type { WorkerConnection } from './tab/worker-connection.ts';
 
 /**
@@ -64,15 +64,14 @@ export class ClientSession {
     this.openOptions = openOptionsOf(options);
     this.onProblem = options.onError ?? reportUncaught;
     const { persistence } = this.openOptions;
-    this.worker = createTabWorker({
+    this.worker = new ReplaceableWorker({
       connect: () => environment.connect(this.onProblem),
       reopen: (worker) => this.reopen(worker),
-      onProblem: this.onProblem,
-      onStuck: (stuck) => this.showStuck(stuck),
+      onDown: (error, isFinal) => this.showDown(error, isFinal),
     });
     const { worker } = this;
-    this.live = createLiveQueries(worker);
-    this.presence = createTabPresence({
+    this.live = new PageQueries(worker);
+    this.presence = new PagePresence({
       tabId: newId(),
       show: (tabId, states) => worker.call((api) => api.showPresence(tabId, states)),
       onProblem: this.onProblem,
@@ -153,15 +152,20 @@ export class ClientSession {
     this.presence.showAgain();
   }
 
-  private showStuck(stuck: RockpoolError): void {
+  /** See TabWorkerOptions.onDown. */
+  private showDown(error: RockpoolError, isFinal: boolean): void {
+    if (this.closing !== null) return;
     this.status.set({
       ...this.status.current,
-      state: 'opening',
+      state: !isFinal ? 'opening' : error.code === 'tab-outdated' ? 'outdated' : 'blocked',
       role: 'none',
-      reason: stuck.toData(),
+      reason: error.toData(),
       waitingFor: null,
+      stuck: null,
+      snapshot: null,
+      sentUpTo: null,
     });
-    this.onProblem(stuck);
+    this.onProblem(error);
   }
 
   /** Loads the code when the worker first asks for a token, because nothing before the first query needs it. */
@@ -230,7 +234,12 @@ export class ClientSession {
     let deadline: ReturnType<typeof setTimeout> | undefined;
     try {
       await Promise.race([
-        this.worker.call((worker) => worker.close()),
+        this.worker
+          .call((worker) => worker.close())
+          .catch((thrown: unknown) => {
+            // Without a role there is nothing to close, for example if a replacement could not open the database.
+            if (this.status.current.role !== 'none') throw thrown;
+          }),
         new Promise<void>((resolve) => (deadline = setTimeout(resolve, CLOSE_DEADLINE_MS))),
       ]);
     } finally {

@@ -1,7 +1,7 @@
 import { buildSchema, RockpoolError } from '@rockpool/shared';
 import type { Remote } from 'comlink';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Client } from './client.ts';
 import { createDevice } from './node/device.ts';
 import type { PersistenceChoice } from './rpc/persistence.ts';
@@ -29,6 +29,8 @@ class Workers {
   answer = (): EncodedRows => ({ names: [], columns: [], rowCount: 0 });
   /** Resolves when the worker has committed a write. */
   committed = (): Promise<void> => Promise.resolve();
+  /** Resolves when a worker has opened its database. */
+  opened = (): Promise<void> => Promise.resolve();
   /** Resolves when the worker has closed its database. */
   closed = (): Promise<void> => Promise.resolve();
 
@@ -40,7 +42,7 @@ class Workers {
         showPresence: async (_: string, states: readonly OwnState[]) => {
           for (const { stateJson } of states) this.asked.push(`${index} shows ${stateJson}`);
         },
-        open: async (_: unknown, tab: TabApi) => (this.tabs.push(tab), null),
+        open: async (_: unknown, tab: TabApi) => (this.tabs.push(tab), this.opened().then(() => null)),
         ping: async () => undefined,
         write: async () => {
           await this.committed();
@@ -118,6 +120,60 @@ it('a client ignores late events of a worker that was replaced', async () => {
   workers.sayStuck();
   expect([workers.tabs.length, workers.problems]).toEqual([2, ['worker-stuck']]);
   await client.close();
+});
+
+describe('a client whose replacement worker cannot open the database', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each([
+    ['tab-outdated', 'outdated'],
+    ['database-newer', 'blocked'],
+    ['other-principal', 'blocked'],
+  ] as const)('shows %s, tries no more, and can be closed', async (code, state) => {
+    const workers = new Workers();
+    const client = await workers.open('durable');
+    workers.opened = () => Promise.reject(new RockpoolError(code));
+    workers.sayStuck();
+    await expect.poll(() => client.status.current).toMatchObject({ state, role: 'none', reason: { code } });
+    vi.advanceTimersByTime(60_000);
+    expect(workers.tabs).toHaveLength(2);
+    expect(workers.problems).toEqual(['worker-stuck', code]);
+    await expect(client.execute('INSERT INTO page VALUES (1)')).rejects.toMatchObject({ code });
+    await client.leave({ discardUnsent: true });
+    expect(workers.ended.map((error) => error.code)).toEqual(['worker-stuck', 'client-closed']);
+  });
+
+  it('shows an error that may pass, and tries again', async () => {
+    const workers = new Workers();
+    const client = await workers.open('durable');
+    workers.opened = () => Promise.reject(new RockpoolError('storage-busy'));
+    workers.sayStuck();
+    const reason = (): unknown => client.status.current.reason?.code;
+    await expect.poll(reason).toBe('storage-busy');
+    expect(client.status.current.state).toBe('opening');
+    workers.opened = () => Promise.resolve();
+    vi.advanceTimersByTime(5_000);
+    expect(await client.execute('INSERT INTO page VALUES (1)')).toMatchObject({ changes: 1 });
+    expect(workers.tabs).toHaveLength(3);
+    await client.close();
+  });
+
+  it('reports nothing if it is closed meanwhile', async () => {
+    const workers = new Workers();
+    const client = await workers.open('durable');
+    const opened = Promise.withResolvers<void>();
+    workers.opened = () => opened.promise;
+    workers.sayStuck();
+    const closed = client.close();
+    opened.reject(new RockpoolError('storage-busy'));
+    await closed;
+    expect(workers.problems).toEqual(['worker-stuck']);
+  });
 });
 
 it('a closed client starts no worker for a late report', async () => {

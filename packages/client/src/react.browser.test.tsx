@@ -9,7 +9,7 @@ import { commands, userEvent } from 'vitest/browser';
 import type { Client } from './client.ts';
 import { createClient, newId, RockpoolError, sql } from './index.ts';
 import { defineSchema, versionName } from './schema/index.ts';
-import { createLiveQueries } from './tab/live-queries.ts';
+import { PageQueries } from './tab/live-queries.ts';
 import { freshName } from '../testing/browser-tabs.ts';
 import { drizzle, liveQuery } from './drizzle/index.ts';
 import {
@@ -197,7 +197,7 @@ function createSlowClient(): {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const asked: string[] = [];
   const ended: string[] = [];
-  const queries = createLiveQueries({
+  const queries = new PageQueries({
     call: (run) =>
       run({
         watch: async (queryId, statement) => void (asked[queryId - 1] = statement.sql),

@@ -2,7 +2,7 @@ import { Awareness } from 'y-protocols/awareness';
 import type { Doc } from 'yjs';
 import type { Peer, Presence } from '../interface/presence.ts';
 import { reportUncaught } from '../rpc/error-transfer.ts';
-import { peerColorLight } from '../tab/peer-color.ts';
+import { hueOf } from '../tab/peer-color.ts';
 import { isSharedCursor, toEditorCursor, toSharedCursor, type SharedCursor } from './shared-cursor.ts';
 
 export interface AwarenessSource {
@@ -150,11 +150,12 @@ class CursorExchange {
   }
 }
 
+/** With the colour of the peer, and the same one with transparency, for selections. */
 function userOf({ principal, name, color }: Peer): {
   readonly name: string;
   readonly principal: string;
   readonly color: string;
   readonly colorLight: string;
 } {
-  return { name: name ?? principal, principal, color, colorLight: peerColorLight(principal) };
+  return { name: name ?? principal, principal, color, colorLight: `oklch(70% 0.12 ${hueOf(principal)} / 0.3)` };
 }

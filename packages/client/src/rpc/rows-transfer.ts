@@ -121,8 +121,17 @@ export function decodeColumn(column: EncodedColumn, rowCount: number): SqlValue[
       }
     }
   }
-  const { nulls } = column;
-  if (nulls !== null)
-    for (let r = 0; r < rowCount; r++) if (((nulls[r >> 3] as number) & (1 << (r & 7))) !== 0) values[r] = null;
+  fillNulls(values, column.nulls, null);
   return values;
+}
+
+/** Sets the rows that are NULL to `value`. */
+export function fillNulls<Value>(
+  values: { readonly length: number; [row: number]: Value },
+  nulls: Uint8Array | null,
+  value: Value,
+): void {
+  if (nulls === null) return;
+  for (let row = 0; row < values.length; row++)
+    if (((nulls[row >> 3] as number) & (1 << (row & 7))) !== 0) values[row] = value;
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LiveQuery, LiveState } from '../interface/live-query.ts';
 import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import { diffRows } from '../worker/live/diff-rows.ts';
-import { createLiveQueries, type LiveEvent, type LiveQueries } from './live-queries.ts';
+import { PageQueries, type LiveEvent, type LiveQueries } from './live-queries.ts';
 
 interface Row {
   readonly n: number;
@@ -30,7 +30,7 @@ function createWorld(): {
 } {
   const calls: string[] = [];
   sent = result();
-  const queries = createLiveQueries({
+  const queries = new PageQueries({
     call: (run) =>
       run({
         watch: async (queryId, statement) => void calls.push(`watch ${queryId} ${statement.sql}`),
@@ -217,7 +217,7 @@ describe('live queries of a page', () => {
 
   it('keep that reason if the worker refuses a query as the client closes', async () => {
     const refused = Promise.withResolvers<never>();
-    const queries = createLiveQueries({ call: () => refused.promise });
+    const queries = new PageQueries({ call: () => refused.promise });
     const query = queries.live<Row>({ sql: 'a', params: [] });
     query.subscribe(() => undefined);
     queries.end(new RockpoolError('client-closed'));

@@ -46,11 +46,7 @@ interface Watched {
   resultCount: number;
 }
 
-export function createLiveQueries(source: LiveSource): LiveQueries {
-  return new PageQueries(source);
-}
-
-class PageQueries implements LiveQueries {
+export class PageQueries implements LiveQueries {
   private readonly source: LiveSource;
   private readonly watchedByKey = new Map<string, Watched>();
   private readonly watchedById = new Map<number, Watched>();
@@ -99,7 +95,7 @@ class PageQueries implements LiveQueries {
         clearTimeout(watched.lingering);
         this.forget(key, watched);
       } else {
-        setState(watched, { rows: watched.state.rows, error, loading: false });
+        fail(watched, error);
       }
     }
   }
@@ -124,8 +120,7 @@ class PageQueries implements LiveQueries {
     this.source
       .call((worker) => worker.watch(watched.queryId, watched.statement))
       .catch((thrown: unknown) => {
-        if (this.ended === null)
-          setState(watched, { rows: watched.state.rows, error: toRockpoolError(thrown), loading: false });
+        if (this.ended === null) fail(watched, toRockpoolError(thrown));
       });
   }
 
@@ -172,8 +167,9 @@ class PageQueries implements LiveQueries {
   }
 }
 
-function setState(watched: Watched, state: LiveState<SqlRow>): void {
-  watched.state = Object.freeze(state);
+/** Keeps the rows. */
+function fail(watched: Watched, error: RockpoolError): void {
+  watched.state = Object.freeze({ rows: watched.state.rows, error, loading: false });
   watched.listeners.emit(watched.state);
 }
 

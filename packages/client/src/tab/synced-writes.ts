@@ -2,6 +2,7 @@ import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Subscribable } from '../interface/subscribable.ts';
 import type { Write } from '../interface/writes.ts';
 import type { WriteState } from '../rpc/write-state.ts';
+import { needsPerson } from './needs-person.ts';
 
 /** The worker's interface for the states of writes. */
 export interface WriteStateSource {
@@ -80,7 +81,7 @@ export class SyncedWrites {
       const error = toRockpoolError(thrown);
       // A failed request leaves the outcomes unknown, so it is repeated while this tab can read. A client that closes
       // calls `end`.
-      if (['upgrade', 'ask-user', 'reauthenticate'].includes(error.recovery)) this.end(error);
+      if (needsPerson(error)) this.end(error);
     }
     this.isAsking = false;
     if (this.waiting.size === 0) return this.rest();

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Peer } from '../interface/presence.ts';
 import type { OwnState, SeenState } from '../rpc/presence.ts';
-import { createTabPresence, type TabPresence } from './tab-presence.ts';
+import { PagePresence, type TabPresence } from './tab-presence.ts';
 
 function createWorld(): { presence: TabPresence; told: (readonly OwnState[])[]; answer: () => Promise<void> } {
   const told: (readonly OwnState[])[] = [];
   let answers: (() => void)[] = [];
-  const presence = createTabPresence({
+  const presence = new PagePresence({
     tabId: 'mine',
     show: (_tabId, states) => {
       told.push(states);

@@ -26,11 +26,7 @@ export interface TabPresence {
 
 const NOBODY: readonly Peer[] = Object.freeze([]);
 
-export function createTabPresence(options: TabPresenceOptions): TabPresence {
-  return new PagePresence(options);
-}
-
-class PagePresence implements TabPresence {
+export class PagePresence implements TabPresence {
   private readonly options: TabPresenceOptions;
   private readonly mine = new Map<string, string>();
   /** The peers, by topic and tab. */
@@ -154,12 +150,13 @@ class PagePresence implements TabPresence {
 
 function toJson(state: unknown): string {
   let text: string | undefined;
+  let cause: unknown;
   try {
     text = JSON.stringify(state);
   } catch (thrown) {
-    throw new RockpoolError('presence-invalid', { problem: 'the state is not JSON' }, { cause: thrown });
+    cause = thrown;
   }
-  if (text === undefined) throw new RockpoolError('presence-invalid', { problem: 'the state is not JSON' });
+  if (text === undefined) throw new RockpoolError('presence-invalid', { problem: 'the state is not JSON' }, { cause });
   const sizeBytes = new TextEncoder().encode(text).length;
   if (sizeBytes > MAX_PRESENCE_STATE_BYTES)
     throw new RockpoolError('presence-invalid', { sizeBytes, limitBytes: MAX_PRESENCE_STATE_BYTES });

@@ -9,7 +9,7 @@ import { defineSchema } from '../schema/define-schema.ts';
 import { freshName } from '../../testing/browser-tabs.ts';
 import { startWorker } from './start-worker.ts';
 import { connectWorker } from './worker-connection.ts';
-import { createTabWorker, type TabWorker, type TabWorkerOptions } from './tab-worker.ts';
+import { ReplaceableWorker, type TabWorker, type TabWorkerOptions } from './tab-worker.ts';
 
 const closed = new RockpoolError('client-closed');
 const workers: TabWorker[] = [];
@@ -39,14 +39,13 @@ interface World {
 
 function create(start: () => Worker, reopen: TabWorkerOptions['reopen'] = () => Promise.resolve()): World {
   const world = { stuck: [] as RockpoolError[], problems: [] as RockpoolError[], opened: 0 };
-  const worker = createTabWorker({
+  const worker = new ReplaceableWorker({
     connect: () => connectWorker({ worker: start(), url: '' }, (error) => world.problems.push(error)),
     reopen: async (remote) => {
       await reopen(remote);
       world.opened++;
     },
-    onProblem: (error) => world.problems.push(error),
-    onStuck: (error) => world.stuck.push(error),
+    onDown: (error) => world[error.code === 'worker-stuck' ? 'stuck' : 'problems'].push(error),
     pingMs: PING_MS,
   });
   workers.push(worker);

@@ -1,6 +1,7 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Remote } from 'comlink';
 import type { WorkerApi } from '../rpc/worker-api.ts';
+import { needsPerson } from './needs-person.ts';
 import type { WorkerConnection } from './worker-connection.ts';
 
 /** One ping in five seconds has no measurable cost. */
@@ -17,10 +18,11 @@ export interface TabWorkerOptions {
   readonly connect: () => WorkerConnection;
   /** Opens the database in a replacement worker. */
   readonly reopen: (worker: Remote<WorkerApi>) => Promise<void>;
-  /** Called when a replacement worker cannot be opened. */
-  readonly onProblem: (error: RockpoolError) => void;
-  /** Called when a stuck worker was terminated and a replacement is starting. */
-  readonly onStuck: (error: RockpoolError) => void;
+  /**
+   * Called while the database is not open: when a stuck worker was terminated and a replacement is starting, and when a
+   * replacement cannot open the database. `isFinal`: no further attempt follows, because only a person can help.
+   */
+  readonly onDown: (error: RockpoolError, isFinal: boolean) => void;
   readonly pingMs?: number;
 }
 
@@ -43,15 +45,14 @@ interface Run {
  * A call in progress is repeated on the new worker; writes have an id and run only once. If the new worker gets stuck
  * too, the call fails with `worker-stuck`.
  */
-export function createTabWorker(options: TabWorkerOptions): TabWorker {
-  return new ReplaceableWorker(options);
-}
-
-class ReplaceableWorker implements TabWorker {
+export class ReplaceableWorker implements TabWorker {
   private readonly options: TabWorkerOptions;
   private readonly pingMs: number;
   private run: Run;
-  /** The state of the current worker. It receives no pings while it opens the database, which may take a long time. */
+  /**
+   * The state of the current worker. It receives no pings while it opens the database, which may take a long time, nor
+   * after a final failure, which leaves the state as it is.
+   */
   private opening: 'done' | 'under way' | 'failed' = 'done';
   private unanswered = 0;
   private timer: ReturnType<typeof setInterval> | undefined;
@@ -68,7 +69,7 @@ class ReplaceableWorker implements TabWorker {
 
   restart(reason: RockpoolError): void {
     this.replace(reason);
-    this.options.onStuck(reason);
+    this.options.onDown(reason, false);
   }
 
   async call<T>(ask: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T> {
@@ -92,7 +93,7 @@ class ReplaceableWorker implements TabWorker {
   }
 
   private replace(error: RockpoolError): void {
-    const { connect, reopen, onProblem } = this.options;
+    const { connect, reopen, onDown } = this.options;
     const before = this.run;
     this.opening = 'under way';
     this.unanswered = 0;
@@ -104,16 +105,18 @@ class ReplaceableWorker implements TabWorker {
       () => this.run.connection === connection && (this.opening = 'done'),
       (thrown: unknown) => {
         if (this.run.connection !== connection) return;
-        this.opening = 'failed'; // The next check tries again.
-        onProblem(toRockpoolError(thrown));
+        const failure = toRockpoolError(thrown);
+        const isFinal = needsPerson(failure);
+        if (!isFinal) this.opening = 'failed'; // The next check tries again.
+        onDown(failure, isFinal);
       },
     );
   }
 
   private check(): void {
     const { connection } = this.run;
-    if (this.opening === 'under way') return;
     if (this.opening === 'failed') return this.replace(new RockpoolError('worker-stuck', { restarted: true }));
+    if (this.opening !== 'done') return;
     if (this.unanswered >= PINGS_UNANSWERED)
       return this.restart(new RockpoolError('worker-stuck', { waitedMs: this.unanswered * this.pingMs }));
     if (++this.unanswered > 1) return; // The last ping is still unanswered.

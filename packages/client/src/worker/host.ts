@@ -1,5 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { transfer } from 'comlink';
+import { withSent } from '../rpc/row-sync-state.ts';
 import { rowsTransferables } from '../rpc/rows-transfer.ts';
 import type { StatementOutcome } from '../rpc/sql-statement.ts';
 import type { WorkerApi } from '../rpc/worker-api.ts';
@@ -68,7 +69,10 @@ function readsOf(opened: () => OpenTab): ReadCalls {
     },
     closeStream: async (streamId) => opened().streams.close(streamId),
     rejected: async () => opened().membership.reads.listRejected(),
-    rowSyncState: async (table, key) => opened().membership.reads.rowSyncState(table, key),
+    async rowSyncState(table, key) {
+      const { membership, reports } = opened();
+      return withSent(await membership.reads.rowSyncState(table, key), reports.status.sentUpTo ?? 0);
+    },
     backup: async () => opened().membership.reads.backup(),
     watch: async (queryId, statement) => opened().live.watch(queryId, statement),
     unwatch: async (queryId) => opened().live.unwatch(queryId),
