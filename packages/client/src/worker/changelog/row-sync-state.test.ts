@@ -1,4 +1,4 @@
-import type { RockpoolError } from '@rockpool/shared';
+import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { withSent } from '../../rpc/row-sync-state.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
@@ -48,14 +48,23 @@ describe('the sync state of a row', () => {
     database.close();
   });
 
-  it('reports a pending change that has thousands of newer ones', () => {
+  it('reports a pending or rejected change that has thousands of newer ones, but no such admitted change', () => {
     const database = openInMemory();
-    write(database, "INSERT INTO account (id, name) VALUES ('a', 'x')");
+    for (const id of ['a', 'b']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
     for (let n = 0; n <= 5_000; n++) write(database, `INSERT INTO account (id) VALUES ('${n}')`);
+    for (const [sequence, id] of ['a', 'b'].entries())
+      expect(database.rowSyncState('account', [id])).toMatchObject({
+        stage: 'pending',
+        changes: [{ sequence: sequence + 1, stage: 'pending' }],
+      });
+    database.rejected.add(1, new RockpoolError('constraint-check').toData(), 0);
+    database.outbox.markAcknowledged(5_003, 0);
     expect(database.rowSyncState('account', ['a'])).toMatchObject({
-      stage: 'pending',
-      changes: [{ sequence: 1, stage: 'pending' }],
+      stage: 'rejected',
+      changes: [{ sequence: 1, stage: 'rejected' }],
     });
+    // All newer changesets would have to be decoded, each time that the status changes.
+    expect(database.rowSyncState('account', ['b'])).toEqual({ stage: 'delivered', changes: [], conflicts: [] });
     database.close();
   });
 

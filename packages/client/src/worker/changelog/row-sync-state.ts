@@ -47,10 +47,12 @@ function changesOf(
   keyText: string,
 ): ChangeSyncState[] {
   const lastAckedSequence = outbox.lastAckedSequence();
-  const reasons = new Map(rejected.list().map(({ changeset, error }) => [changeset.sequence, error]));
-  const first = Math.min(...reasons.keys(), lastAckedSequence + 1, changelog.head().sequence - MAX_CHANGESETS);
+  const rejections = rejected.list();
+  const reasons = new Map(rejections.map(({ changeset, error }) => [changeset.sequence, error]));
+  const first = Math.min(lastAckedSequence + 1, changelog.head().sequence - MAX_CHANGESETS);
+  const older = rejections.flatMap(({ changeset }) => (changeset.sequence < first ? [changeset] : []));
   const changes: ChangeSyncState[] = [];
-  for (const { sequence, writtenMs, groups } of changelog.readAfter(first - 1)) {
+  for (const { sequence, writtenMs, groups } of concat(older, changelog.readAfter(first - 1))) {
     const touches = groups.some(
       ({ tableId, keys, rowCount }) => tableId === table.id && hasKey(keys, rowCount, keyText),
     );
@@ -66,6 +68,11 @@ function changesOf(
     });
   }
   return changes;
+}
+
+function* concat<T>(first: Iterable<T>, second: Iterable<T>): Generator<T> {
+  yield* first;
+  yield* second;
 }
 
 function hasKey(keys: readonly (readonly CellValue[])[], rowCount: number, keyText: string): boolean {
