@@ -1,4 +1,6 @@
+import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
+import type { PastState } from '../interface/past-state.ts';
 import type { PastAnswer, PastAsk } from '../rpc/past-state.ts';
 import { openPastState } from './past-state.ts';
 
@@ -61,4 +63,16 @@ describe('a past state whose worker was restarted', () => {
     await closed;
     expect(worker.asked).toEqual(['query', 'close']);
   });
+});
+
+it('a past state can be closed after its client, which has freed its memory', async () => {
+  const worker = new TestWorker();
+  let error: RockpoolError | null = null;
+  const ask = (given: PastAsk): Promise<PastAnswer> => (error === null ? worker.ask(given) : Promise.reject(error));
+  const open = (): Promise<PastState> => openPastState({ newId: () => 'p', ask }, { version: 1 });
+  const [first, second] = [await open(), await open()];
+  error = new RockpoolError('client-closed');
+  await first.close();
+  error = new RockpoolError('internal');
+  await expect(second.close()).rejects.toBe(error);
 });

@@ -1,4 +1,4 @@
-import { RockpoolError } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { PastMoment, PastState } from '../interface/past-state.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { SqlParam, SqlRow } from '../rpc/sql-value.ts';
@@ -51,7 +51,10 @@ export async function openPastState({ newId, ask }: PastStateSource, moment: Kno
       if (closed) return;
       closed = true;
       await reopening?.catch(() => undefined);
-      await ask({ kind: 'close', id });
+      await ask({ kind: 'close', id }).catch((thrown: unknown) => {
+        // The memory of a closed client is free.
+        if (toRockpoolError(thrown).code !== 'client-closed') throw thrown;
+      });
     },
   };
 }

@@ -23,6 +23,9 @@ interface World {
   /** Makes the newest work publish this part of its status. */
   publishSentUpTo: (sentUpTo: number | null) => void;
   readonly startAnew: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+  /** The number of timers that run. */
+  timers: number;
 }
 
 const NO_READS: Reads = {
@@ -60,6 +63,8 @@ function createWorld({
     publishCommit: () => undefined,
     publishSentUpTo: () => undefined,
     startAnew: () => leadership.startAnew(),
+    stop: () => leadership.stop(),
+    timers: 0,
   };
   let works = 0;
   const database: WritableDatabase = own ?? {
@@ -88,7 +93,14 @@ function createWorld({
     migrationCount: 0,
     tabOptions: { sync: null, durability: 'relaxed' },
     initialStatus: FAKE_STATUS,
-    clock: { nowMs: () => NOW_MS, elapsedMs: () => NOW_MS, after: () => () => undefined },
+    clock: {
+      nowMs: () => NOW_MS,
+      elapsedMs: () => NOW_MS,
+      after: () => {
+        world.timers++;
+        return () => void world.timers--;
+      },
+    },
     hasFollowers: () => true,
     watchOwner: () => () => undefined,
     post: note,
@@ -314,4 +326,17 @@ describe('a leader that flushes commits before it reports them', () => {
       1,
     ]);
   });
+});
+
+it('a leader that steps down leaves no timer, even if its work still commits and reports meanwhile', async () => {
+  for (const isBusy of [false, true]) {
+    const world = createWorld();
+    if (isBusy) await world.serve({ requestId: 'a' });
+    expect(world.timers > 0).toBe(isBusy);
+    const stopped = world.stop();
+    world.publishCommit(['t']);
+    world.publishSentUpTo(null);
+    await stopped;
+    expect(world.timers).toBe(0);
+  }
 });

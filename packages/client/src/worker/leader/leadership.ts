@@ -226,10 +226,12 @@ export class Leadership<Database extends WritableDatabase> {
     await before.stop();
   }
 
-  /** Runs requests that wait for an open transaction; the transaction itself is lost. */
+  /** Runs requests that wait for an open transaction; the transaction itself is lost. Repeats nothing from now on. */
   stop(): Promise<void> {
     this.cancelTellingAgain?.();
     this.cancelTellingStatus?.();
+    // So that neither the commits of waiting requests nor the last status starts a timer.
+    this.cancelTellingAgain = this.cancelTellingStatus = (): void => undefined;
     this.transactions.stop();
     return this.work.stop();
   }
