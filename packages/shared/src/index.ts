@@ -9,6 +9,7 @@ export {
 export { ByteReader } from './bytes/byte-reader.ts';
 export { ByteWriter } from './bytes/byte-writer.ts';
 export { bytesToHex } from './bytes/bytes-to-hex.ts';
+export { hexToBytes } from './bytes/hex-to-bytes.ts';
 export { cellValueProblem, cellValuesEqual, type CellValue } from './change/cell-value.ts';
 export {
   EXISTENCE_COLUMN_ID,

@@ -1,10 +1,11 @@
-import { RockpoolError } from '@rockpool/shared';
+import { encodeOrigin, RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
-import { UNSENT_CODE } from './unsent-code.ts';
+import { lowestSequence } from './renumber.ts';
 import { importUnsent, readUnsent } from './unsent.ts';
 
+const CODE = { encodeOrigin, lowestSequence };
 const reason = new RockpoolError('storage-corrupt', { keptAs: 'budget.corrupt-1' }).toData();
 
 /** Changesets 1 to 5: 1 admitted, 2 rejected, 3 rejected and dropped, 4 and 5 pending. */
@@ -24,10 +25,10 @@ function withUnsent(): OpenDatabase {
 const keys = (database: OpenDatabase): unknown[] => database.listRejected().map(({ changes }) => changes[0]?.key[0]);
 
 it('importUnsent imports pending and rejected changesets as rejected', () => {
-  const unsent = readUnsent(withUnsent().connection, null, UNSENT_CODE);
+  const unsent = readUnsent(withUnsent().connection, null, CODE);
   expect(unsent.isComplete).toBe(true);
   const imported = openInMemory();
-  importUnsent(imported.connection, imported.rejected, unsent, reason, 2000, UNSENT_CODE);
+  importUnsent(imported.connection, imported.rejected, unsent, reason, 2000, CODE);
   expect(keys(imported)).toEqual(['2', '4', '5']);
   expect(imported.changelog.head().sequence).toBe(0);
   imported.retryRejected(-1);
@@ -41,10 +42,10 @@ it('importUnsent gives each changeset its origin, so a retry of an admitted chan
   importUnsent(
     imported.connection,
     imported.rejected,
-    readUnsent(damaged.connection, damaged.siteId, UNSENT_CODE),
+    readUnsent(damaged.connection, damaged.siteId, CODE),
     reason,
     2000,
-    UNSENT_CODE,
+    CODE,
   );
   imported.retryRejected(-1);
   expect(imported.outbox.nextPush(0, 1e9)?.changesets).toMatchObject([
@@ -55,7 +56,7 @@ it('importUnsent gives each changeset its origin, so a retry of an admitted chan
 it('readUnsent reads a file whose storage format has no origins yet', () => {
   const damaged = withUnsent();
   damaged.connection.exec('ALTER TABLE rockpool_changelog DROP COLUMN origin');
-  const unsent = readUnsent(damaged.connection, damaged.siteId, UNSENT_CODE);
+  const unsent = readUnsent(damaged.connection, damaged.siteId, CODE);
   expect(unsent).toMatchObject({ isComplete: true, changesets: [{}, {}, {}] });
 });
 
@@ -65,10 +66,10 @@ it('importUnsent places a second import before the first', () => {
     importUnsent(
       imported.connection,
       imported.rejected,
-      readUnsent(withUnsent().connection, null, UNSENT_CODE),
+      readUnsent(withUnsent().connection, null, CODE),
       reason,
       time,
-      UNSENT_CODE,
+      CODE,
     );
   expect(keys(imported)).toEqual(['2', '4', '5', '2', '4', '5']);
   expect(imported.listRejected().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
@@ -77,5 +78,5 @@ it('importUnsent places a second import before the first', () => {
 it('readUnsent reports an unreadable changelog as incomplete', () => {
   const database = withUnsent();
   database.connection.exec('ALTER TABLE rockpool_changelog RENAME COLUMN body TO gone');
-  expect(readUnsent(database.connection, null, UNSENT_CODE)).toEqual({ changesets: [], isComplete: false });
+  expect(readUnsent(database.connection, null, CODE)).toEqual({ changesets: [], isComplete: false });
 });

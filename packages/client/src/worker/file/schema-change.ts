@@ -93,10 +93,12 @@ function requireSame(before: unknown, after: unknown, table: string, what: strin
   if (!same(before, after)) throw incompatible(table, null, `${what} changed`);
 }
 
-function same(a: unknown, b: unknown): boolean {
+/** Whether two parts of schemas have the same JSON. */
+export function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function incompatible(table: string, column: string | null, problem: string): RockpoolError {
+/** `column`: null for the whole table. */
+export function incompatible(table: string, column: string | null, problem: string): RockpoolError {
   return new RockpoolError('schema-incompatible', column === null ? { table, problem } : { table, column, problem });
 }

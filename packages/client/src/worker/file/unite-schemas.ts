@@ -1,13 +1,12 @@
 import {
   buildSchema,
   POLICY_DECLARATIONS,
-  RockpoolError,
   type ColumnSchema,
   type MergeRules,
   type Schema,
   type TableSchema,
 } from '@rockpool/shared';
-import { policyChangeProblem } from './schema-change.ts';
+import { incompatible, policyChangeProblem, same } from './schema-change.ts';
 
 /**
  * Returns the schema of a file that bundles of several versions open: the stored schema with the app's additional
@@ -94,12 +93,4 @@ function requireAll(stored: readonly unknown[], app: readonly unknown[], table: 
 
 function newByName<Named extends { readonly name: string }>(stored: readonly Named[], app: readonly Named[]): Named[] {
   return app.filter(({ name }) => !stored.some((known) => known.name === name));
-}
-
-function same(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
-}
-
-function incompatible(table: string, column: string | null, problem: string): RockpoolError {
-  return new RockpoolError('schema-incompatible', column === null ? { table, problem } : { table, column, problem });
 }

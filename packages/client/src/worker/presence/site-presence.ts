@@ -1,5 +1,6 @@
 import {
   bytesToHex,
+  hexToBytes,
   MAX_PRESENCE_STATES,
   PRESENCE_INTERVAL_MS,
   RockpoolError,
@@ -154,5 +155,5 @@ export function bytesToUuid(bytes: Uint8Array): string {
 }
 
 export function uuidToBytes(uuid: string): Uint8Array {
-  return Uint8Array.from(uuid.replaceAll('-', '').match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  return hexToBytes(uuid.replaceAll('-', ''));
 }

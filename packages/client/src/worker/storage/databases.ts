@@ -24,6 +24,12 @@ import { failureBehind, storageFailure } from './storage-failure.ts';
 
 /** The operations on databases that are closed. */
 export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnvironment): DatabasesApi {
+  /** The medium that has the database. Throws `storage-missing`. */
+  async function mediumOf(name: string): Promise<Medium> {
+    for (const { medium } of await places()) if ((await listStorages(medium)).includes(name)) return medium;
+    throw new RockpoolError('storage-missing', { name });
+  }
+
   return {
     listDatabases: () => withStorageFailures(async () => (await Promise.all((await places()).map(listPlace))).flat()),
     deleteDatabase: (name) =>
@@ -39,18 +45,8 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnviron
           });
         }
       }),
-    quarantineDatabase: (name) =>
-      withStorageFailures(async () => {
-        for (const { medium } of await places())
-          if ((await listStorages(medium)).includes(name)) return quarantineStorage(name, medium);
-        throw new RockpoolError('storage-missing', { name });
-      }),
-    backupDatabase: (name) =>
-      withStorageFailures(async () => {
-        for (const { medium } of await places())
-          if ((await listStorages(medium)).includes(name)) return blobOf(await exportFile(name, medium));
-        throw new RockpoolError('storage-missing', { name });
-      }),
+    quarantineDatabase: (name) => withStorageFailures(async () => quarantineStorage(name, await mediumOf(name))),
+    backupDatabase: (name) => withStorageFailures(async () => blobOf(await exportFile(name, await mediumOf(name)))),
     restoreDatabase: (name, file, persistence) =>
       withStorageFailures(async () => {
         const { medium } = await chooseMedium(persistence, name);

@@ -1,6 +1,7 @@
-import { cellValuesEqual, RockpoolError, type Schema } from '@rockpool/shared';
+import { cellValuesEqual, encodeOrigin, RockpoolError, type Schema } from '@rockpool/shared';
 import {
   openStorage,
+  quarantineStorage,
   type Medium,
   type SqliteModule as StorageModule,
   type Storage,
@@ -12,16 +13,18 @@ import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
 import { loadPackCode } from '../changelog/load-pack-code.ts';
+import { lowestSequence } from '../changelog/renumber.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/document-columns.ts';
 import { loadMigrationCode } from '../database/load-migration-code.ts';
 import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
-import type { importUnsent } from '../changelog/unsent.ts';
-import { UNSENT_CODE } from '../changelog/unsent-code.ts';
+import { Meta } from '../file/meta.ts';
+import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { Backups } from './backups.ts';
-import { isCorrupt, quarantine, type QuarantinedDatabase } from './quarantine.ts';
+import type { KeepUnsentCode } from './keep-unsent.ts';
+import type { QuarantineCode } from './quarantine.ts';
 import { flushNow, SharedFlush } from './shared-flush.ts';
 import { SLICE_MS, SlowReads } from './slow-reads.ts';
 import { failureBehind, storageFailure, type LostCode } from './storage-failure.ts';
@@ -57,6 +60,17 @@ export interface LocalOptions {
 }
 
 type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'principal' | 'onLost'>;
+
+const CODE_FOR_QUARANTINE: QuarantineCode & KeepUnsentCode = {
+  cellValuesEqual,
+  Connection,
+  encodeOrigin,
+  lowestSequence,
+  Meta,
+  openStorage,
+  quarantineStorage,
+  storageFailure,
+};
 
 /** Opens this worker's database, and opens it again after each change of its role. */
 export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<OpenDatabase>>;
@@ -102,66 +116,22 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     try {
       return await open(role, onUndone);
     } catch (thrown) {
-      if (role === 'reader' || onQuarantined === undefined || !isCorrupt(thrown)) throw thrown;
+      const isCorrupt = thrown instanceof RockpoolError && thrown.code === 'storage-corrupt';
+      if (role === 'reader' || onQuarantined === undefined || !isCorrupt) throw thrown;
     }
-    const code = await loadPart('quarantine', () => import('../changelog/unsent.ts'));
-    const quarantined = await quarantine(name, medium, await whenLoaded, options, code.readUnsent);
+    const part = await loadPart('quarantine', () => import('./quarantine-code.ts'));
+    const { keepUnsentAsRejected, quarantine, quarantineNotice } = part;
+    const quarantined = await quarantine(name, medium, await whenLoaded, options, CODE_FOR_QUARANTINE);
     let rejected = 0;
     try {
       const opened = await open(role, onUndone);
-      rejected = await keepUnsentAsRejected(opened, quarantined, code.importUnsent);
+      rejected = await keepUnsentAsRejected(opened, quarantined, CODE_FOR_QUARANTINE);
       return opened;
     } finally {
       // Reported even if reopening failed, because the next opening will find no damage and report nothing.
       onQuarantined(quarantineNotice(quarantined, rejected));
     }
   };
-}
-
-function quarantineNotice({ keptAs, unsent }: QuarantinedDatabase, rejected: number): RockpoolError {
-  return new RockpoolError('storage-corrupt', {
-    keptAs,
-    rejected,
-    isComplete: unsent.isComplete && rejected === unsent.changesets.length,
-  });
-}
-
-/**
- * Stores the unsent changesets as rejected ones. Returns how many were stored: all of them, or 0 if they cannot be
- * stored or belong to a different server database. The quarantined file keeps them too.
- */
-async function keepUnsentAsRejected(
-  { database, committed, flushed }: OpenedDatabase<OpenDatabase>,
-  quarantined: QuarantinedDatabase,
-  store: typeof importUnsent,
-): Promise<number> {
-  const { unsent, databaseIdentity } = quarantined;
-  const { meta } = database;
-  try {
-    // A new database that was just filled from a server may belong to a different server database with the same name.
-    // Writes for the old one then stay in its file.
-    if (
-      databaseIdentity !== null &&
-      meta.databaseIdentity !== null &&
-      !cellValuesEqual(databaseIdentity, meta.databaseIdentity)
-    )
-      return 0;
-    if (databaseIdentity !== null) meta.set('database_identity', databaseIdentity);
-    store(
-      database.connection,
-      database.rejected,
-      unsent,
-      quarantineNotice(quarantined, unsent.changesets.length).toData(),
-      Date.now(),
-      UNSENT_CODE,
-    );
-    await committed?.();
-  } catch {
-    return 0;
-  }
-  // The changesets count as stored even if the flush fails; they are flushed as soon as possible.
-  await flushed?.().catch(() => undefined);
-  return unsent.changesets.length;
 }
 
 /** Loads SQLite and the other code that the schema and the migrations need. The caller of `open` receives a failure. */

@@ -1,11 +1,19 @@
 import { RockpoolError } from '@rockpool/shared';
-import { openStorage, quarantineStorage, type Medium, type SqliteModule as StorageModule } from '@rockpool/vfs-opfs';
-import type { readUnsent, Unsent } from '../changelog/unsent.ts';
-import { UNSENT_CODE } from '../changelog/unsent-code.ts';
-import { Meta } from '../file/meta.ts';
-import { Connection } from '../sqlite/connection.ts';
+import type { Medium, openStorage, quarantineStorage, SqliteModule as StorageModule } from '@rockpool/vfs-opfs';
+import { readUnsent, type Unsent, type UnsentCode } from '../changelog/unsent.ts';
+import type { Meta } from '../file/meta.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
-import { storageFailure } from './storage-failure.ts';
+import type { storageFailure } from './storage-failure.ts';
+
+/** Code of the worker's main script; see RehearsedCode. */
+export interface QuarantineCode extends UnsentCode {
+  readonly Connection: typeof Connection;
+  readonly Meta: typeof Meta;
+  readonly openStorage: typeof openStorage;
+  readonly quarantineStorage: typeof quarantineStorage;
+  readonly storageFailure: typeof storageFailure;
+}
 
 /** A quarantined database, and the part of it that could still be read. */
 export interface QuarantinedDatabase {
@@ -33,28 +41,24 @@ export async function quarantine(
   medium: Medium,
   runtime: SqliteRuntime,
   { principal, databaseId }: Opener,
-  read: typeof readUnsent,
+  code: QuarantineCode,
 ): Promise<QuarantinedDatabase> {
   const {
     unsent,
     principal: known,
     databaseId: belongsTo,
     databaseIdentity,
-  } = await salvage(name, medium, runtime, read);
+  } = await salvage(name, medium, runtime, code);
   if (databaseId !== null && belongsTo !== null && belongsTo !== databaseId)
     throw new RockpoolError('database-mismatch', { belongsTo, asked: databaseId });
   const mayHaveUnsent = unsent.changesets.length > 0 || !unsent.isComplete;
   if (mayHaveUnsent && principal !== null && known !== null && known !== principal)
     throw new RockpoolError('other-principal', { pendingCount: unsent.changesets.length });
   try {
-    return { keptAs: await quarantineStorage(name, medium), unsent, databaseIdentity };
+    return { keptAs: await code.quarantineStorage(name, medium), unsent, databaseIdentity };
   } catch (thrown) {
-    throw storageFailure(thrown);
+    throw code.storageFailure(thrown);
   }
-}
-
-export function isCorrupt(thrown: unknown): boolean {
-  return thrown instanceof RockpoolError && thrown.code === 'storage-corrupt';
 }
 
 interface Salvaged {
@@ -65,19 +69,16 @@ interface Salvaged {
   readonly databaseIdentity: Uint8Array | null;
 }
 
-async function salvage(
-  name: string,
-  medium: Medium,
-  runtime: SqliteRuntime,
-  read: typeof readUnsent,
-): Promise<Salvaged> {
+async function salvage(name: string, medium: Medium, runtime: SqliteRuntime, code: QuarantineCode): Promise<Salvaged> {
   try {
-    const storage = await openStorage({ name, medium, role: 'writer' });
+    const storage = await code.openStorage({ name, medium, role: 'writer' });
     try {
       storage.register(runtime.module as unknown as StorageModule);
-      const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, readOnly: true });
+      const { path, vfsName } = storage;
+      const connection = new code.Connection(runtime, { path, vfsName, readOnly: true });
       try {
-        return { unsent: read(connection, readSiteId(connection), UNSENT_CODE), ...readOwner(connection) };
+        const meta = new code.Meta(connection);
+        return { unsent: readUnsent(connection, readSiteId(meta), code), ...readOwner(meta) };
       } finally {
         connection.close();
       }
@@ -90,9 +91,9 @@ async function salvage(
   }
 }
 
-function readSiteId(connection: Connection): Uint8Array | null {
+function readSiteId(meta: Meta): Uint8Array | null {
   try {
-    return new Meta(connection).siteId;
+    return meta.siteId;
   } catch {
     return null;
   }
@@ -100,9 +101,8 @@ function readSiteId(connection: Connection): Uint8Array | null {
 
 const NO_OWNER: Omit<Salvaged, 'unsent'> = { principal: null, databaseId: null, databaseIdentity: null };
 
-function readOwner(connection: Connection): Omit<Salvaged, 'unsent'> {
+function readOwner(meta: Meta): Omit<Salvaged, 'unsent'> {
   try {
-    const meta = new Meta(connection);
     return {
       principal: (meta.get('principal') ?? null) as string | null,
       databaseId: meta.databaseId,

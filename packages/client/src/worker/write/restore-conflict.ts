@@ -1,5 +1,6 @@
 import {
   CONFLICT_TABLE_NAME,
+  hexToBytes,
   keyColumns,
   keyMatchSql,
   policyOf,
@@ -193,7 +194,7 @@ function readKey(table: TableSchema, json: string): CellValue[] {
     const part = parts[index];
     if (typeof part !== 'string') return part as CellValue;
     if (type === 'integer' && /^-?\d+$/.test(part)) return BigInt(part);
-    return type === 'blob' ? Uint8Array.from(part.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)) : part;
+    return type === 'blob' ? hexToBytes(part) : part;
   });
 }
 

@@ -1,4 +1,4 @@
-import { bytesToHex } from '@rockpool/shared';
+import { bytesToHex, hexToBytes } from '@rockpool/shared';
 import { decodeColumn, type EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
@@ -53,5 +53,5 @@ function restoreValue(value: StoredValue): SqlValue {
   if (value === null || typeof value !== 'object') return value;
   if ('integer' in value) return BigInt(value.integer);
   if ('real' in value) return Number(value.real);
-  return Uint8Array.from(value.bytes.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+  return hexToBytes(value.bytes);
 }
