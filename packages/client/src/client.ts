@@ -260,6 +260,16 @@ export interface SyncControl {
    * (`status.reason.fields.nextAttemptMs`). Otherwise does nothing while connected or paused.
    */
   tryNow(): Promise<void>;
+  /**
+   * Resolves when the state is `up-to-date`: the server has decided all changes of this device, and the device has all
+   * that the server has announced. Stays pending without a connection; `status` says why. Rejects with the reason of
+   * `signal`, with `config-invalid` if the client has no server, and with `client-closed` and `tab-outdated`.
+   *
+   * ```ts
+   * await client.sync.upToDate({ signal: AbortSignal.timeout(10_000) });
+   * ```
+   */
+  upToDate(options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
 /**

@@ -11,7 +11,6 @@ import { loadPart } from './load-part.ts';
 import { newId } from './new-id.ts';
 import type { RejectedChangeset } from './rpc/rejected-changeset.ts';
 import { toKeyValues } from './rpc/row-key.ts';
-import { withSent } from './rpc/row-sync-state.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
 import { checkOptions } from './tab/check-options.ts';
@@ -76,6 +75,7 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
       pause: async () => void (await session.write([], { kind: 'pause-sync' })),
       resume: async () => void (await session.write([], { kind: 'resume-sync' })),
       tryNow: () => session.call((worker) => worker.syncNow()),
+      upToDate: async (given) => (await rareCalls()).untilUpToDate(session, sync, given),
     },
     async leave({ discardUnsent = false } = {}) {
       if (!discardUnsent) await (await rareCalls()).requireAllSent(session);
@@ -100,10 +100,7 @@ function readsOf(session: ClientSession): Pick<Client, 'query' | 'columns' | 'st
     },
     stream: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
       streamRows(session, toStatement(given, params)) as AsyncGenerator<Row[], void, void>,
-    async rowSyncState(table, key) {
-      const rowSyncState = await session.call((worker) => worker.rowSyncState(table, toKeyValues(key)));
-      return withSent(rowSyncState, session.status.current.sentUpTo ?? 0);
-    },
+    rowSyncState: (table, key) => session.call((worker) => worker.rowSyncState(table, toKeyValues(key))),
     backup: () => session.call((worker) => worker.backup()),
   };
 }

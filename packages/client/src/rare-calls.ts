@@ -4,3 +4,4 @@ export { branchesOf } from './open-branch.ts';
 export { openRestorePlan } from './open-restore-plan.ts';
 export { findNamedMoment, openRowHistory } from './open-row-history.ts';
 export { requireAllSent } from './tab/require-all-sent.ts';
+export { untilUpToDate } from './tab/until-up-to-date.ts';
