@@ -140,7 +140,11 @@ function inChromium(test: {
         provider: playwright({
           launchOptions: {
             ...(executablePath === undefined ? {} : { executablePath }),
-            args: ['--no-sandbox'], // Chromium refuses to start as root with its sandbox
+            args: [
+              '--no-sandbox', // Chromium refuses to start as root with its sandbox
+              // The first stack trace in a worker otherwise parses its whole bundle again, for the lines.
+              '--js-flags=--no-enable-lazy-source-positions',
+            ],
           },
           persistentContext: profile,
         }),
