@@ -8,8 +8,8 @@ import type { Writer } from '../writer.ts';
 export class NameTaken extends Error {}
 
 /**
- * Rejects with `NameTaken` if a category other than `id` has the name, whatever its case. Two devices may still give two
- * categories one name, and a user then renames one of them.
+ * Rejects with `NameTaken` if a category other than `id` has the name, whatever its case. Two devices may still give
+ * two categories one name, and a user then renames one of them.
  */
 export async function requireFreeName(writer: Pick<Writer, 'query'>, name: string, id?: string): Promise<void> {
   const key = nameKey(name);

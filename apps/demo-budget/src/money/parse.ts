@@ -16,7 +16,7 @@ export const maxAmountMinor: number = Number.MAX_SAFE_INTEGER;
 
 const spaces = /[\s\u00a0\u2007\u2009\u202f]+/gu;
 const bidiMarks = /[\u200e\u200f\u061c]/gu;
-// A currency symbol (also "US$", "$US" and "$ US"), initials with points ("د.ك."), a code, or a word such as "kr" and "Fr.".
+// A currency symbol (also "US$", "$US" and "$ US"), initials with points ("د.ك."), a code, or a word such as "kr".
 // `takeSigns` removes "CR" and "DR" before it uses these patterns.
 const currencyMark = /^(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)/u;
 const currencyMarkAtEnd = /(?:\p{L}{0,3}\p{Sc} ?\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)$/u;

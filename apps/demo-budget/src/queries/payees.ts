@@ -45,7 +45,7 @@ export interface UncategorisedRow {
   readonly entryCount: number;
 }
 
-/** Whether a row of `entries` could have a category, as transfers, split and off-budget entries cannot, but has none. */
+/** Whether a row of `entries` has no category but could have one: it is no transfer, not split and not off budget. */
 export const lacksCategory = `categoryId IS NULL AND transferId IS NULL
     AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)
     AND NOT EXISTS (SELECT 1 FROM accounts WHERE id = entries.accountId AND kind = 'off-budget')`;

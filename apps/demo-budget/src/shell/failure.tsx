@@ -32,8 +32,8 @@ interface Actions {
    * Runs a user action and reports a failure. Local writes are too fast for a waiting state. `words` describe the
    * finished action, may depend on its result, and appear with an "Undo" button; empty words show nothing. If the
    * action changed nothing, there is no button, and "Nothing changed." replaces fixed words. There is none either if it
-   * was several transactions, such as an import, which the undo shortcut undoes together if `whole` is given. If a retry
-   * may succeed, one is offered.
+   * was several transactions, such as an import, which the undo shortcut undoes together if `whole` is given. If a
+   * retry may succeed, one is offered.
    */
   readonly run: <T>(action: () => Promise<T>, words?: Words<T>, whole?: Whole<T>) => void;
   /**
