@@ -8,6 +8,8 @@ import { runInNewContext } from 'node:vm';
 export interface UsedMemory {
   /** Bytes of reachable objects. */
   readonly heapBytes: number;
+  /** Bytes of their buffers. */
+  readonly bufferBytes: number;
   /**
    * Bytes of all pages that the process has touched: the program, SQLite, buffers and V8. V8 never uses all of its
    * pages, and returns unused pages late.
@@ -16,11 +18,15 @@ export interface UsedMemory {
 }
 
 export function usedMemory(): UsedMemory {
+  collectGarbage();
+  const { heapUsed, arrayBuffers, rss } = process.memoryUsage();
+  return { heapBytes: heapUsed, bufferBytes: arrayBuffers, residentBytes: rss };
+}
+
+export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
-  const collectGarbage = runInNewContext('gc') as () => void;
+  const collect = runInNewContext('gc') as () => void;
   // The second collection frees objects that only finalizers held.
-  collectGarbage();
-  collectGarbage();
-  const { heapUsed, rss } = process.memoryUsage();
-  return { heapBytes: heapUsed, residentBytes: rss };
+  collect();
+  collect();
 }

@@ -1,4 +1,4 @@
-import { RockpoolError, type ErrorData } from '@rockpool/shared';
+import type { ErrorData } from '@rockpool/shared';
 import type { LastSession, SessionFacts } from '../session/devices.ts';
 import type { Rejection, StoredSite } from '../store/inspect-sites.ts';
 
@@ -61,18 +61,12 @@ function deviceState(
     lastWriteMs: stored?.lastWriteMs ?? null,
     confirmedCursor,
     lag: confirmedCursor === null ? null : Math.max(0, watermark - confirmedCursor),
-    blockedBy: session === undefined && last?.error ? withoutOutline(last.error.toData()) : null,
+    blockedBy: session === undefined ? (last?.error ?? null) : null,
     rejections: stored?.rejections ?? [],
     canWrite: session?.canWrite ?? null,
     unreadBytes: session?.unreadBytes ?? 0,
     waitingPushBytes: session?.waitingPushBytes ?? 0,
   };
-}
-
-/** Omits the outline of the schema, which is for the client and may be long. */
-function withoutOutline(error: ErrorData): ErrorData {
-  const { outline, ...fields } = error.fields;
-  return outline === undefined ? error : new RockpoolError(error.code, fields).toData();
 }
 
 function byActivity(a: DeviceState, b: DeviceState): number {

@@ -1,4 +1,4 @@
-import type { RockpoolError } from '@rockpool/shared';
+import { RockpoolError, type ErrorData } from '@rockpool/shared';
 
 /** An open session, for operators. */
 export interface SessionFacts {
@@ -31,7 +31,7 @@ export interface LastSession {
   readonly address: string | null;
   readonly endedAtMs: number;
   /** The error that ended it. Null if the client left, or its connection broke. */
-  readonly error: RockpoolError | null;
+  readonly error: ErrorData | null;
 }
 
 /** The maximum number of sites that are kept per database, because a member can invent sites. */
@@ -45,7 +45,13 @@ const MAX_DATABASES = 10_000;
 export class Devices {
   private readonly byDatabase = new Map<string, Map<string, LastSession>>();
 
-  ended(databaseId: string, last: LastSession): void {
+  ended(
+    databaseId: string,
+    { error, ...rest }: Omit<LastSession, 'error'> & { readonly error: RockpoolError | null },
+  ): void {
+    // An Error would keep the ended session and its socket in memory: V8 keeps the objects whose methods were running
+    // when it was created.
+    const last = { ...rest, error: error === null ? null : dataOf(error) };
     const devices = this.byDatabase.get(databaseId) ?? new Map<string, LastSession>();
     this.byDatabase.delete(databaseId);
     this.byDatabase.set(databaseId, devices);
@@ -64,6 +70,12 @@ export class Devices {
   forget(databaseId: string): void {
     this.byDatabase.delete(databaseId);
   }
+}
+
+/** Omits the outline of the schema, which is for the client and may be long. */
+function dataOf({ code, fields }: RockpoolError): ErrorData {
+  const { outline: _, ...others } = fields;
+  return new RockpoolError(code, others).toData();
 }
 
 function forgetOldest(map: Map<string, unknown>, maxSize: number): void {
