@@ -271,12 +271,12 @@ export class ServerProcess {
   }
 
   private beginAlone(socket: SessionSocket): Session {
-    const session = new Session(socket, {
+    const context = {
       ...this.sessionContext(),
-      address: null,
       onAuthenticated: () => undefined,
-      onClosed: (closed) => void this.sessions.delete(closed),
-    });
+      onClosed: (closed: Session) => void this.sessions.delete(closed),
+    };
+    const session = new Session(socket, context, null);
     this.sessions.add(session);
     return session;
   }

@@ -16,7 +16,7 @@ import { readToken } from './tokens.ts';
 const CHECK_MS = [0, 0, 1, 5, 40, 400] as const;
 
 /** What the sessions of one process share. */
-export type ContextOfAll = Omit<SessionContext, 'address' | 'onAuthenticated' | 'onClosed'>;
+export type ContextOfAll = Omit<SessionContext, 'onAuthenticated' | 'onClosed'>;
 
 export interface ContextOptions extends Pick<SessionContext, 'openDatabase' | 'onDamaged'> {
   readonly random: Random;

@@ -6,6 +6,7 @@ import {
   MAX_MESSAGE_BYTES,
   messageToFrames,
   PROTOCOL_VERSION,
+  type Hello,
   type ServerMessage,
 } from '@rockpool/shared';
 import { Gate } from '../src/auth/gate.ts';
@@ -40,7 +41,6 @@ export function sessionServices(
     gate,
     readableRows: () => 'everything',
     openDatabase: () => database,
-    address: null,
     onDamaged: (_, error) => {
       throw error;
     },
@@ -78,12 +78,17 @@ export function beginSession(
     terminate: () => undefined,
     ...reading,
   };
-  return { session: new Session(socket, services), received };
+  return { session: new Session(socket, services, null), received };
 }
 
 /** Says hello, and resolves once the session is open. */
 export async function greet(session: Session): Promise<void> {
-  const hello = encodeMessage({
+  for (const frame of messageToFrames(encodeMessage(helloOfNewSite()))) session.receive(frame);
+  await untilCommitted();
+}
+
+export function helloOfNewSite(): Hello {
+  return {
     type: 'hello',
     protocolVersion: PROTOCOL_VERSION,
     token: '',
@@ -99,7 +104,5 @@ export async function greet(session: Session): Promise<void> {
     lastSequence: 0,
     fullResync: false,
     snapshot: 'accepted',
-  });
-  for (const frame of messageToFrames(hello)) session.receive(frame);
-  await untilCommitted();
+  };
 }

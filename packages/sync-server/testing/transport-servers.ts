@@ -7,7 +7,7 @@ import { MAX_FRAME_BYTES } from '@rockpool/shared';
 import { WebSocketServer } from 'ws';
 import { leaveSession, openSession, pollFrames, sendFrames } from '../src/routes/sessions.ts';
 import type { Route, Services } from '../src/routes/route.ts';
-import { toSessionSocket } from '../src/session/accept-sockets.ts';
+import { WebSocketConnection } from '../src/session/web-socket-connection.ts';
 import { HttpSessions } from '../src/session/http-sessions.ts';
 import { acceptInProcess, type InProcessClient, type InProcessSession } from '../src/session/in-process.ts';
 import type { Session } from '../src/session/session.ts';
@@ -69,7 +69,7 @@ export async function webSocketServer(): Promise<ScriptedServer> {
   const sockets = new WebSocketServer({ server: http, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
   sockets.on('connection', (webSocket, { socket }) => {
     webSocket.binaryType = 'nodebuffer';
-    const end = new ServerEnd(toSessionSocket(webSocket, socket));
+    const end = new ServerEnd(new WebSocketConnection(webSocket, socket));
     webSocket.on('message', (data: Buffer) => end.receive(data));
     webSocket.on('close', () => end.disconnected());
     webSocket.on('error', () => undefined);

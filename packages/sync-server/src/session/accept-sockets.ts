@@ -9,41 +9,53 @@ import type { SessionFacts } from './devices.ts';
 import { Session, type SessionContext } from './session.ts';
 import type { SessionSocket } from './session-socket.ts';
 import { WaitingRoom } from './waiting-room.ts';
-import { webSocketFrame } from './web-socket-frame.ts';
+import { WebSocketConnection } from './web-socket-connection.ts';
 
 /** Interval of deadline checks. Tokens are also checked at every message. */
 const SWEEP_INTERVAL_MS = 1_000;
 
-/** A client that does not answer the closing handshake is disconnected after this time. */
-const CLOSE_PATIENCE_MS = 5_000;
-
 export interface SocketsOptions {
   readonly origins: readonly string[];
   readonly addressOf: AddressOf;
-  readonly context: Omit<SessionContext, 'address' | 'onAuthenticated' | 'onClosed'>;
+  readonly context: Omit<SessionContext, 'onAuthenticated' | 'onClosed'>;
+}
+
+interface Listeners {
+  readonly message: (this: WebSocket, data: Buffer) => void;
+  readonly close: (this: WebSocket) => void;
+  readonly error: (error: Error) => void;
 }
 
 /** Accepts WebSockets of HTTP servers and runs a session on each. */
 export class Sockets {
-  private readonly options: SocketsOptions;
+  private readonly options: Omit<SocketsOptions, 'context'>;
+  private readonly context: SessionContext;
   private readonly sessions = new Set<Session>();
-  private readonly waitingRoom: WaitingRoom;
+  private readonly sessionOf = new Map<WebSocket, Session>();
+  private readonly waitingRoom: WaitingRoom<Session>;
   private readonly detach: (() => void)[] = [];
   private readonly log: Logger;
   // `noServer`: `attach` checks the origin before the upgrade. No compression: a small frame cannot become a large one.
+  // `clientTracking` would add a listener to each socket.
   private readonly webSockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_FRAME_BYTES,
     perMessageDeflate: false,
-    clientTracking: true,
+    clientTracking: false,
   });
+  private readonly listeners = this.listenersOfAll();
   private readonly sweep: NodeJS.Timeout;
   private isClosed = false;
 
   constructor(options: SocketsOptions) {
     this.options = options;
-    this.log = options.context.log;
-    this.waitingRoom = new WaitingRoom(options.context.limits);
+    this.context = {
+      ...options.context,
+      onAuthenticated: (session) => this.admit(session),
+      onClosed: (session) => this.forget(session),
+    };
+    this.log = this.context.log;
+    this.waitingRoom = new WaitingRoom(this.context.limits, (session, error) => session.fail(error));
     // Runs after the sockets have been read, because frames that arrived while the thread was busy are not silence.
     this.sweep = setInterval(() => setImmediate(() => this.checkDeadlines()), SWEEP_INTERVAL_MS);
     this.sweep.unref();
@@ -62,13 +74,13 @@ export class Sockets {
           origin: loggedOrigin(request.headers.origin),
           address: this.addressOf(request),
         });
-        this.options.context.metrics.socketsRefused.add(1, { reason: 'auth-origin-refused' });
+        this.context.metrics.socketsRefused.add(1, { reason: 'auth-origin-refused' });
         refuse(socket, '403 Forbidden');
         return;
       }
       const address = this.addressOf(request);
       if (this.isFull || !this.waitingRoom.admits(address)) {
-        this.options.context.metrics.socketsRefused.add(1, { reason: 'too-many-connections' });
+        this.context.metrics.socketsRefused.add(1, { reason: 'too-many-connections' });
         refuse(socket, '503 Service Unavailable');
         return;
       }
@@ -84,7 +96,7 @@ export class Sockets {
     for (const detach of this.detach) detach();
     clearInterval(this.sweep);
     for (const session of [...this.sessions]) session.goAway('server stops');
-    const open = [...this.webSockets.clients];
+    const open = [...this.sessionOf.keys()];
     await Promise.all(
       open.map(
         (webSocket) =>
@@ -120,7 +132,7 @@ export class Sockets {
    * - `database-unavailable` once `close` has been called: the session would stay connected without any delivery
    */
   begin(socket: SessionSocket, address: string | null): Session {
-    const { limits, metrics } = this.options.context;
+    const { limits, metrics } = this.context;
     try {
       if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
       if (this.isFull) throw new RockpoolError('too-many-connections', { limit: limits.maxSockets });
@@ -136,40 +148,51 @@ export class Sockets {
   }
 
   private get isFull(): boolean {
-    return this.sessions.size - this.waitingRoom.size >= this.options.context.limits.maxSockets;
+    return this.sessions.size - this.waitingRoom.size >= this.context.limits.maxSockets;
   }
 
   private enter(socket: SessionSocket, address: string | null): Session {
-    const { context } = this.options;
-    const leave = this.waitingRoom.enter(address, (error) => session.fail(error));
-    const session = new Session(socket, {
-      ...context,
-      address,
-      onAuthenticated: () => {
-        if (this.isFull) throw new RockpoolError('too-many-connections', { limit: context.limits.maxSockets });
-        leave();
-      },
-      onClosed: (closed) => {
-        leave();
-        this.sessions.delete(closed);
-      },
-    });
+    const session = new Session(socket, this.context, address);
+    this.waitingRoom.enter(session, address);
     this.sessions.add(session);
     return session;
   }
 
+  /** Throws `too-many-connections`. */
+  private admit(session: Session): void {
+    if (this.isFull) throw new RockpoolError('too-many-connections', { limit: this.context.limits.maxSockets });
+    this.waitingRoom.leave(session);
+  }
+
+  private forget(session: Session): void {
+    this.waitingRoom.leave(session);
+    this.sessions.delete(session);
+  }
+
   private start(webSocket: WebSocket, stream: Duplex, address: string | null): void {
     webSocket.binaryType = 'nodebuffer';
-    const session = this.enter(toSessionSocket(webSocket, stream), address);
-    webSocket.on('message', (data: Buffer) => {
-      // A plain Uint8Array is needed, because its slice() copies, while that of a Buffer shares memory. A text message
-      // arrives as its bytes and fails as a frame.
-      session.receive(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-    });
-    webSocket.on('close', () => session.disconnected());
-    webSocket.on('error', (error) =>
-      this.broken('code' in error && typeof error.code === 'string' ? error.code : null),
-    );
+    this.sessionOf.set(webSocket, this.enter(new WebSocketConnection(webSocket, stream), address));
+    webSocket.on('message', this.listeners.message);
+    webSocket.on('close', this.listeners.close);
+    webSocket.on('error', this.listeners.error);
+  }
+
+  /** The listeners of all sockets. Listeners of its own would take a part of the memory of each session. */
+  private listenersOfAll(): Listeners {
+    const { sessionOf } = this;
+    return {
+      message(data) {
+        // A plain Uint8Array is needed, because its slice() copies, while that of a Buffer shares memory. A text message
+        // arrives as its bytes and fails as a frame.
+        sessionOf.get(this)?.receive(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+      },
+      close() {
+        const session = sessionOf.get(this);
+        sessionOf.delete(this);
+        session?.disconnected();
+      },
+      error: (error) => this.broken('code' in error && typeof error.code === 'string' ? error.code : null),
+    };
   }
 
   /**
@@ -179,11 +202,11 @@ export class Sockets {
   private broken(systemCode: string | null): void {
     this.log('socket-error', { systemCode });
     const reason = reasonOfBreach(systemCode);
-    if (reason !== null) this.options.context.metrics.socketsCut.add(1, { reason });
+    if (reason !== null) this.context.metrics.socketsCut.add(1, { reason });
   }
 
   private checkDeadlines(): void {
-    const nowMs = this.options.context.monotonicMs();
+    const nowMs = this.context.monotonicMs();
     for (const session of [...this.sessions]) session.checkDeadlines(nowMs);
   }
 }
@@ -193,34 +216,6 @@ function reasonOfBreach(systemCode: string | null): ErrorCode | null {
   if (systemCode === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || systemCode === 'WS_ERR_TOO_MANY_BUFFERED_PARTS')
     return 'frame-too-large';
   return systemCode?.startsWith('WS_ERR_') === true ? 'frame-invalid' : null;
-}
-
-/** `stream` is the connection below an uncompressed WebSocket. */
-export function toSessionSocket(webSocket: WebSocket, stream: Duplex): SessionSocket {
-  const isOpen = (): boolean => webSocket.readyState === WebSocket.OPEN;
-  return {
-    send: (frame) => {
-      if (!isOpen()) return;
-      const bytes = webSocketFrame(frame);
-      if (bytes === undefined) webSocket.send(frame);
-      else stream.write(bytes);
-    },
-    unreadBytes: () => webSocket.bufferedAmount,
-    // Emitted after a write that exceeded the high-water mark, at most 64 KiB.
-    whenDrained: (onDrained) => void stream.once('drain', onDrained),
-    pause: () => {
-      if (isOpen()) webSocket.pause();
-    },
-    resume: () => {
-      if (isOpen()) webSocket.resume();
-    },
-    close: (code, reason) => {
-      webSocket.resume(); // Otherwise the response to the closing handshake would never be read.
-      webSocket.close(code, reason);
-      setTimeout(() => webSocket.terminate(), CLOSE_PATIENCE_MS).unref();
-    },
-    terminate: () => webSocket.terminate(),
-  };
 }
 
 function header(request: IncomingMessage, name: string): string | undefined {

@@ -15,39 +15,34 @@ export function limitIdleConnections(
   limits: WaitingRoomLimits,
   addressOf: (remoteAddress: string | undefined) => string | null,
 ): void {
-  const room = new WaitingRoom(limits);
-  const connections = new WeakMap<Socket, Connection>();
-  const wait = (socket: Socket, address: string | null): (() => void) => {
-    if (room.admits(address)) return room.enter(address, () => void socket.destroy());
-    socket.destroy();
-    return () => undefined;
+  const room = new WaitingRoom<Socket>(limits, (socket) => void socket.destroy());
+  // Requests without a complete response: a client may send several before it reads the first response.
+  const requests = new WeakMap<Socket, number>();
+  const wait = (socket: Socket, address: string | null): void => {
+    if (room.admits(address)) room.enter(socket, address);
+    else socket.destroy();
   };
-  const begin = (socket: Socket): Connection | undefined => {
-    const connection = connections.get(socket);
-    connection?.leave();
-    return connection;
+  // One listener for all connections, because each of a thousand sessions would keep its own in memory.
+  const onClose = function (this: Socket): void {
+    room.leave(this);
   };
   server.on('connection', (socket: Socket) => {
-    const connection = { requests: 0, leave: wait(socket, addressOf(socket.remoteAddress)) };
-    connections.set(socket, connection);
-    socket.once('close', () => connection.leave());
+    wait(socket, addressOf(socket.remoteAddress));
+    socket.on('close', onClose);
   });
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const connection = begin(socket);
-    if (connection === undefined) return;
-    connection.requests++;
+    room.leave(socket);
+    requests.set(socket, (requests.get(socket) ?? 0) + 1);
     response.once('close', () => {
-      connection.requests--;
+      const left = (requests.get(socket) ?? 1) - 1;
+      requests.set(socket, left);
       // Not counted for its address: a browser keeps a few connections for each page, and many users may share an
       // address.
-      if (connection.requests === 0 && !socket.destroyed) connection.leave = wait(socket, null);
+      if (left === 0 && !socket.destroyed) wait(socket, null);
     });
   });
-  server.on('upgrade', ({ socket }: IncomingMessage) => void begin(socket));
-}
-
-interface Connection {
-  /** Requests without a complete response: a client may send several before it reads the first response. */
-  requests: number;
-  leave: () => void;
+  server.on('upgrade', ({ socket }: IncomingMessage) => {
+    room.leave(socket);
+    socket.off('close', onClose);
+  });
 }

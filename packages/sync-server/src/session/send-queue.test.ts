@@ -34,7 +34,7 @@ beforeEach(() => {
     close: () => undefined,
     terminate: () => undefined,
   };
-  queue = new SendQueue(socket, { maxUnreadBytes: LIMIT_BYTES, silenceLimitMs: SILENCE_MS, now: () => nowMs });
+  queue = new SendQueue(socket, { maxUnreadBytes: LIMIT_BYTES, silenceLimitMs: SILENCE_MS }, () => nowMs);
 });
 
 /** Reads what the socket has. */

@@ -1,4 +1,5 @@
 import { DELIVERY_PART_BYTES, messageToFrames, RockpoolError } from '@rockpool/shared';
+import type { SessionLimits } from './limits.ts';
 import type { SessionSocket } from './session-socket.ts';
 
 /**
@@ -7,12 +8,8 @@ import type { SessionSocket } from './session-socket.ts';
  */
 const AHEAD_BYTES = DELIVERY_PART_BYTES;
 
-export interface SendQueueOptions {
-  readonly maxUnreadBytes: number;
-  /** How long the network may take for a part of a delivery. */
-  readonly silenceLimitMs: number;
-  readonly now: () => number;
-}
+/** `silenceLimitMs`: how long the network may take for a part of a delivery. */
+export type SendQueueLimits = Pick<SessionLimits, 'maxUnreadBytes' | 'silenceLimitMs'>;
 
 /**
  * Sends messages as frames. Throws `slow-consumer` if the client has more unread bytes than the limit.
@@ -28,7 +25,9 @@ export class SendQueue {
   /** When the network last took everything that the socket had. */
   drainedMs = 0;
   private readonly socket: SessionSocket;
-  private readonly options: SendQueueOptions;
+  private readonly limits: SendQueueLimits;
+  private readonly now: () => number;
+  // Empty for most sessions, because messages that the socket can take pass it by.
   private readonly waiting: Uint8Array[] = [];
   private waitingBytes = 0;
   // When the socket received as much as it may hold at once. Null while it can take more.
@@ -36,9 +35,10 @@ export class SendQueue {
   // The bytes behind the large batch. Null if there is none.
   private laterBytes: number | null = null;
 
-  constructor(socket: SessionSocket, options: SendQueueOptions) {
+  constructor(socket: SessionSocket, limits: SendQueueLimits, now: () => number) {
     this.socket = socket;
-    this.options = options;
+    this.limits = limits;
+    this.now = now;
   }
 
   get unreadBytes(): number {
@@ -46,7 +46,7 @@ export class SendQueue {
   }
 
   send(messages: readonly Uint8Array[]): void {
-    const { maxUnreadBytes } = this.options;
+    const { maxUnreadBytes } = this.limits;
     const { unreadBytes } = this;
     const sizeBytes = messages.reduce((sum, { length }) => sum + length, 0);
     if (unreadBytes <= maxUnreadBytes) this.laterBytes = null;
@@ -54,9 +54,11 @@ export class SendQueue {
       throw this.tooSlow();
     if (this.laterBytes !== null) this.laterBytes += sizeBytes;
     else if (unreadBytes + sizeBytes > maxUnreadBytes) this.laterBytes = 0;
-    this.waiting.push(...messages);
-    this.waitingBytes += sizeBytes;
-    this.fill();
+    const taken = this.waiting.length === 0 ? this.pass(messages) : 0;
+    for (const message of messages.slice(taken)) {
+      this.waiting.push(message);
+      this.waitingBytes += message.length;
+    }
   }
 
   /**
@@ -64,9 +66,9 @@ export class SendQueue {
    * time after which a connection counts as silent.
    */
   requireProgress(nowMs: number): void {
-    if (this.waitingSinceMs === null || this.unreadBytes <= this.options.maxUnreadBytes) return;
+    if (this.waitingSinceMs === null || this.unreadBytes <= this.limits.maxUnreadBytes) return;
     const parts = Math.max(1, this.socket.unreadBytes() / DELIVERY_PART_BYTES);
-    if (nowMs - this.waitingSinceMs >= parts * this.options.silenceLimitMs) throw this.tooSlow();
+    if (nowMs - this.waitingSinceMs >= parts * this.limits.silenceLimitMs) throw this.tooSlow();
   }
 
   /** Drops the messages that the socket has not received. */
@@ -75,27 +77,30 @@ export class SendQueue {
     this.waitingBytes = 0;
   }
 
-  private fill(): void {
+  /** Sends messages until the socket has enough to send. Returns their number. */
+  private pass(messages: readonly Uint8Array[]): number {
     // The only sign of progress is that the socket has no unread bytes left. Further messages would delay it.
-    if (this.waitingSinceMs !== null) return;
-    while (this.socket.unreadBytes() < AHEAD_BYTES) {
-      const message = this.waiting.shift();
-      if (message === undefined) return;
-      this.waitingBytes -= message.length;
+    if (this.waitingSinceMs !== null) return 0;
+    let count = 0;
+    for (; this.socket.unreadBytes() < AHEAD_BYTES; count++) {
+      const message = messages[count];
+      if (message === undefined) return count;
       for (const frame of framesOf(message)) this.socket.send(frame);
     }
-    const { now } = this.options;
-    this.waitingSinceMs = now();
-    this.socket.whenDrained(() => {
-      this.waitingSinceMs = null;
-      this.drainedMs = now();
-      this.fill();
-    });
+    this.waitingSinceMs = this.now();
+    this.socket.whenDrained(() => this.drained());
+    return count;
+  }
+
+  private drained(): void {
+    this.waitingSinceMs = null;
+    this.drainedMs = this.now();
+    for (const { length } of this.waiting.splice(0, this.pass(this.waiting))) this.waitingBytes -= length;
   }
 
   private tooSlow(): RockpoolError {
     const { unreadBytes } = this;
-    return new RockpoolError('slow-consumer', { unreadBytes, limitBytes: this.options.maxUnreadBytes });
+    return new RockpoolError('slow-consumer', { unreadBytes, limitBytes: this.limits.maxUnreadBytes });
   }
 }
 

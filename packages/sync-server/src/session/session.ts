@@ -43,6 +43,7 @@ import { unpack } from './unpack.ts';
  */
 export const CLOSE_FAILURE = 4000;
 
+/** What all sessions of a server share. */
 export interface SessionContext {
   readonly gate: Gate;
   /** The rows that a principal may read of a database. */
@@ -51,8 +52,6 @@ export interface SessionContext {
   readonly openDatabase: (databaseId: string) => SessionDatabase | Promise<SessionDatabase>;
   /** Called when SQLite reports a damaged database file. */
   readonly onDamaged: (databaseId: string, error: RockpoolError) => void;
-  /** The address of the client (auth/client-address.ts). Null if it is unknown or that of this machine. */
-  readonly address: string | null;
   /** The wall clock, ms since 1970. */
   readonly now: () => number;
   /** A clock for durations, in ms, which is never set. */
@@ -66,7 +65,7 @@ export interface SessionContext {
   /** Default: session ends are not recorded. */
   readonly devices?: Devices | undefined;
   /** Called once the token is valid. Throws `too-many-connections`. */
-  readonly onAuthenticated: () => void;
+  readonly onAuthenticated: (session: Session) => void;
   readonly onClosed: (session: Session) => void;
 }
 
@@ -79,6 +78,7 @@ export class Session implements Subscriber {
   isRevoked = false;
   private readonly socket: SessionSocket;
   private readonly context: SessionContext;
+  private readonly address: string | null;
   private readonly queue: SendQueue;
   private readonly waiting = new ReceiveQueue();
   private readonly assembler = new FrameAssembler(MAX_HELLO_BYTES);
@@ -104,11 +104,15 @@ export class Session implements Subscriber {
   // Whether rights changed while the session was joining.
   private mustReauthorize = false;
 
-  constructor(socket: SessionSocket, context: SessionContext) {
+  /**
+   * `address`: that of the client (auth/client-address.ts). Null if it is unknown or that of this machine.
+   */
+  constructor(socket: SessionSocket, context: SessionContext, address: string | null) {
     this.socket = socket;
     this.context = context;
-    const { maxUnreadBytes, silenceLimitMs, frameBurst, framesPerSecond } = context.limits;
-    this.queue = new SendQueue(socket, { maxUnreadBytes, silenceLimitMs, now: context.monotonicMs });
+    this.address = address;
+    const { frameBurst, framesPerSecond } = context.limits;
+    this.queue = new SendQueue(socket, context.limits, context.monotonicMs);
     this.openedAtMs = this.lastHeardMs = context.now();
     this.beganMs = this.heardAtMs = this.authorizedMs = context.monotonicMs();
     this.rate = new Rate({ burst: frameBurst, perSecond: framesPerSecond }, this.beganMs);
@@ -116,11 +120,11 @@ export class Session implements Subscriber {
 
   /** Null until the principal may read the database. */
   get facts(): SessionFacts | null {
-    const { device, context, canWrite, openedAtMs, lastHeardMs, confirmedCursor } = this;
+    const { device, address, canWrite, openedAtMs, lastHeardMs, confirmedCursor } = this;
     if (device === null) return null;
     return {
       ...device,
-      address: context.address,
+      address,
       isJoined: this.isOpen(),
       canWrite,
       openedAtMs,
@@ -231,12 +235,12 @@ export class Session implements Subscriber {
    * Before the token is checked, `database` and `site` are only what the client claims, so they are empty in the log.
    */
   private log(event: string, fields: LogFields = {}): void {
-    const { databaseId, site, principal, context } = this;
-    context.log(event, {
+    const { databaseId, site, principal, address } = this;
+    this.context.log(event, {
       database: databaseId,
       site,
       principal: principal?.id ?? null,
-      address: context.address,
+      address,
       ...fields,
     });
   }
@@ -325,16 +329,17 @@ export class Session implements Subscriber {
     this.settle(async () => {
       const principal = await gate.authenticate(hello.token);
       await gate.require(principal, databaseId, 'read');
-      this.device = { databaseId, site: Buffer.from(hello.siteId).toString('hex'), principal: principal.id };
+      const site = Buffer.from(hello.siteId).toString('hex');
+      this.device = { databaseId, site, principal: principal.id };
       const canWrite = await gate.allows(principal, databaseId, 'write');
       if (this.phase !== 'authenticating') return;
+      this.site = site;
       await this.open(hello, principal, canWrite);
     });
   }
 
   private async open(hello: Hello, principal: Principal, canWrite: boolean): Promise<void> {
-    this.site = Buffer.from(hello.siteId).toString('hex');
-    this.context.onAuthenticated();
+    this.context.onAuthenticated(this);
     this.context.connectionQuota.enter(principal.id);
     this.databaseId = hello.databaseId;
     this.principal = principal;
@@ -479,13 +484,13 @@ export class Session implements Subscriber {
   }
 
   private remember(error: RockpoolError | null): void {
-    const { device, context } = this;
+    const { device, context, address } = this;
     if (device === null) return;
     const { site, principal } = device;
     context.devices?.ended(device.databaseId, {
       site,
       principal,
-      address: context.address,
+      address,
       endedAtMs: context.now(),
       error,
     });

@@ -11,24 +11,22 @@ export interface WaitingRoomLimits {
   readonly maxUnauthenticatedPerAddress: number;
 }
 
-interface Waiting {
-  readonly address: string | null;
-  readonly evict: (error: RockpoolError) => void;
-}
-
 /**
  * The connections that have not shown a valid token yet. They are limited separately from the others, so that clients
  * without a token cannot use up the limit of members. A client that sends its hello at once waits only a few
  * milliseconds, so in a full room the connection that has waited longest is the least likely to be honest.
  */
-export class WaitingRoom {
+export class WaitingRoom<Connection> {
   private readonly limits: WaitingRoomLimits;
-  // In order of arrival.
-  private readonly waiting = new Set<Waiting>();
+  private readonly evict: (connection: Connection, error: RockpoolError) => void;
+  // The addresses, in order of arrival.
+  private readonly waiting = new Map<Connection, string | null>();
   private readonly countByAddress = new Map<string, number>();
 
-  constructor(limits: WaitingRoomLimits) {
+  /** `evict` is called with a connection that has just left a full room because another one arrived. */
+  constructor(limits: WaitingRoomLimits, evict: (connection: Connection, error: RockpoolError) => void) {
     this.limits = limits;
+    this.evict = evict;
   }
 
   get size(): number {
@@ -40,27 +38,23 @@ export class WaitingRoom {
     return address === null || (this.countByAddress.get(address) ?? 0) < this.limits.maxUnauthenticatedPerAddress;
   }
 
-  /**
-   * Returns the function that leaves the room. `evict` is called instead if the room is full and others arrive. Throws
-   * `too-many-connections`.
-   */
-  enter(address: string | null, evict: Waiting['evict']): () => void {
+  /** Throws `too-many-connections`. */
+  enter(connection: Connection, address: string | null): void {
     const { maxUnauthenticated, maxUnauthenticatedPerAddress } = this.limits;
     if (!this.admits(address)) throw new RockpoolError('too-many-connections', { limit: maxUnauthenticatedPerAddress });
-    const [longest] = this.waiting;
+    const [longest] = this.waiting.keys();
     if (longest !== undefined && this.waiting.size >= maxUnauthenticated) {
       this.leave(longest);
-      longest.evict(new RockpoolError('too-many-connections', { limit: maxUnauthenticated }));
+      this.evict(longest, new RockpoolError('too-many-connections', { limit: maxUnauthenticated }));
     }
-    const waiting = { address, evict };
-    this.waiting.add(waiting);
+    this.waiting.set(connection, address);
     if (address !== null) this.countByAddress.set(address, (this.countByAddress.get(address) ?? 0) + 1);
-    return () => this.leave(waiting);
   }
 
-  private leave(waiting: Waiting): void {
-    const { address } = waiting;
-    if (!this.waiting.delete(waiting) || address === null) return;
+  /** Does nothing for a connection that is not in the room. */
+  leave(connection: Connection): void {
+    const address = this.waiting.get(connection) ?? null;
+    if (!this.waiting.delete(connection) || address === null) return;
     const left = (this.countByAddress.get(address) ?? 0) - 1;
     if (left > 0) this.countByAddress.set(address, left);
     else this.countByAddress.delete(address);

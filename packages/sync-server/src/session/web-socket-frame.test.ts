@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { toSessionSocket } from './accept-sockets.ts';
 import type { SessionSocket } from './session-socket.ts';
+import { WebSocketConnection } from './web-socket-connection.ts';
 import { webSocketFrame } from './web-socket-frame.ts';
 
 const closing: (() => unknown)[] = [];
@@ -30,7 +30,7 @@ async function connected(): Promise<{
     http.close();
   });
   const [[webSocket, { socket }]] = await Promise.all([once(server, 'connection'), once(client, 'open')]);
-  return { socket: toSessionSocket(webSocket, socket), stream: socket, client };
+  return { socket: new WebSocketConnection(webSocket, socket), stream: socket, client };
 }
 
 const filled = (length: number): Uint8Array => Uint8Array.from({ length }, (_, index) => (index * 7 + length) & 0xff);

@@ -29,6 +29,8 @@ export class DatabaseOwner {
   private readonly host: DatabaseHost;
   private readonly outbox: Outbox<FromOwner>;
   private readonly sessions = new Map<number, OwnerSession>();
+  // A closure for each session would keep the hello of the session in memory.
+  private readonly onEnded = ({ number }: OwnerSession): void => void this.sessions.delete(number);
 
   constructor(host: DatabaseHost, outbox: Outbox<FromOwner>) {
     this.host = host;
@@ -83,16 +85,16 @@ export class DatabaseOwner {
   }
 
   private join(message: Join): void {
-    const session = new OwnerSession(message, this.outbox, () => this.sessions.delete(message.session));
+    const session = new OwnerSession(message, this.outbox, this.onEnded);
     this.sessions.set(message.session, session);
     this.begin(session, message).then(
       () => this.outbox.add({ kind: 'joined', session: message.session }),
-      (error: unknown) => session.fail(this.failureOf(message.databaseId, error)),
+      (error: unknown) => session.fail(this.failureOf(message.hello.databaseId, error)),
     );
   }
 
-  private async begin(session: OwnerSession, { databaseId, hello, access }: Join): Promise<void> {
-    const database = await this.host.open(databaseId);
+  private async begin(session: OwnerSession, { hello, access }: Join): Promise<void> {
+    const database = await this.host.open(hello.databaseId);
     await database.catchUp();
     if (session.hasEnded) return;
     session.database = database;
@@ -131,9 +133,9 @@ export class DatabaseOwner {
   private push(session: OwnerSession, database: LiveDatabase, message: Extract<ToOwner, { kind: 'push' }>): void {
     const trace = message.trace === null ? undefined : new PushTrace(message.trace);
     const { principal, receivedMs } = message;
-    session.queued.add(message.call);
+    session.beginPush(message.call);
     database.push(session, message.push, { principal, receivedMs, trace }, (refusal) => {
-      session.queued.delete(message.call);
+      session.endPush(message.call);
       this.outbox.add({
         kind: 'settled',
         session: message.session,

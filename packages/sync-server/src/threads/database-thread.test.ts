@@ -7,7 +7,6 @@ import { TestSite } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { UNLIMITED_ROOM } from '../admission/quotas.ts';
 import { DatabaseHost } from '../database/database-host.ts';
-import type { SessionDatabase } from '../database/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { damagedError } from '../store/file-damage.ts';
 import { KnownSchemas } from '../store/known-schemas.ts';
@@ -50,7 +49,6 @@ beforeEach(async () => {
 afterEach(() => thread.close());
 
 interface TestSession {
-  readonly database: SessionDatabase;
   readonly subscriber: Subscriber;
   /** Resolves when the session fails. */
   readonly failed: Promise<RockpoolError>;
@@ -62,7 +60,6 @@ interface TestSession {
 async function join(isRevoked: boolean = false): Promise<TestSession> {
   const site = new TestSite();
   const { promise: failed, resolve } = Promise.withResolvers<RockpoolError>();
-  const database = thread.open(DATABASE);
   const subscriber: Subscriber = {
     site: Buffer.from(site.siteId).toString('hex'),
     ...{ hasEnded: false, isRevoked },
@@ -70,7 +67,7 @@ async function join(isRevoked: boolean = false): Promise<TestSession> {
     fail: resolve,
   };
   const nowMs = Date.now();
-  await database.join(subscriber, helloOf(site), {
+  await thread.join(subscriber, helloOf(site), {
     principal: { id: 'ann' },
     canWrite: true,
     rows: 'everything',
@@ -79,12 +76,11 @@ async function join(isRevoked: boolean = false): Promise<TestSession> {
   const refusals: (RockpoolError | null)[] = [];
   const changesets = withAges([site.write([insert('accounts', 'x', { name: 'x' })])], nowMs);
   return {
-    database,
     subscriber,
     failed,
     refusals,
     push: () =>
-      database.push(
+      thread.push(
         subscriber,
         { type: 'push', previousHash: site.hashes[0] as Uint8Array, olderEpochUpTo: 0, changesets },
         { principal: 'ann', receivedMs: nowMs },
@@ -157,7 +153,7 @@ it('the owner of a database sends nothing to a client that leaves while it joins
   const owner = new DatabaseOwner(host, outbox);
   const site = new TestSite();
   owner.receive({
-    ...{ kind: 'join', session: 1, databaseId: DATABASE, site: Buffer.from(site.siteId).toString('hex') },
+    ...{ kind: 'join', session: 1, site: Buffer.from(site.siteId).toString('hex') },
     hello: helloOf(site),
     access: { principal: { id: 'ann' }, canWrite: true, nowMs: Date.now() },
   });
@@ -178,7 +174,7 @@ it('a database thread refuses the pushes of a session that fails while its clien
   const session = await join();
   takeOffline();
   session.push();
-  session.database.leave(session.subscriber);
+  thread.leave(session.subscriber);
   await thread.hold('other', new RockpoolError('database-unavailable')); // all earlier messages have their response
   expect(session.refusals).toMatchObject([{ code: 'database-damaged' }]);
 });
@@ -186,7 +182,7 @@ it('a database thread refuses the pushes of a session that fails while its clien
 it('a database thread decides the pushes that were queued before their session fails', async () => {
   const session = await join();
   session.push();
-  session.database.confirm(session.subscriber, 5, 0); // was never sent
+  thread.confirm(session.subscriber, 5, 0); // was never sent
   expect(await session.failed).toMatchObject({ code: 'frame-unexpected' });
   await thread.hold(DATABASE, new RockpoolError('database-unavailable'));
   expect(session.refusals).toEqual([null]);
@@ -195,7 +191,7 @@ it('a database thread decides the pushes that were queued before their session f
 it('a database thread decides the pushes of a client that has left', async () => {
   const session = await join();
   session.push();
-  session.database.leave(session.subscriber);
+  thread.leave(session.subscriber);
   await thread.hold(DATABASE, new RockpoolError('database-unavailable'));
   expect(session.refusals).toEqual([null]);
 });
@@ -203,7 +199,7 @@ it('a database thread decides the pushes of a client that has left', async () =>
 it('a database thread refuses the pushes of a client that has left because its rights were revoked', async () => {
   const session = await join(true);
   session.push();
-  session.database.leave(session.subscriber);
+  thread.leave(session.subscriber);
   await thread.hold(DATABASE, new RockpoolError('database-unavailable'));
   expect(session.refusals).toMatchObject([{ code: 'auth-forbidden' }]);
 });

@@ -47,11 +47,9 @@ export interface DatabaseThreadEvents {
 }
 
 interface Joined {
-  readonly number: number;
   readonly subscriber: Subscriber;
-  /** Settles the join. */
-  readonly resolve: () => void;
-  readonly reject: (error: RockpoolError) => void;
+  /** Settles the join. Null once it is settled. */
+  joining: { readonly resolve: () => void; readonly reject: (error: RockpoolError) => void } | null;
   onDifference: ((tableIds: readonly number[]) => void) | null;
 }
 
@@ -70,10 +68,11 @@ const IDLE: ThreadState = {
 };
 
 /**
- * One thread that owns databases, as the accepting thread uses it. If the thread ends unexpectedly, its sessions fail
- * with `database-unavailable`, so that their clients reconnect, and a new thread replaces it.
+ * One thread that owns databases, as the accepting thread uses it. To a session, it is the database that the session's
+ * hello names. If the thread ends unexpectedly, its sessions fail with `database-unavailable`, so that their clients
+ * reconnect, and a new thread replaces it.
  */
-export class DatabaseThread {
+export class DatabaseThread implements SessionDatabase {
   state: ThreadState = IDLE;
   private readonly options: ThreadOptions;
   private readonly events: DatabaseThreadEvents;
@@ -126,22 +125,6 @@ export class DatabaseThread {
     return this.started.promise;
   }
 
-  /** The database as a session uses it. */
-  open(databaseId: string): SessionDatabase {
-    return {
-      // The owner catches up before it lets a session join.
-      catchUp: () => Promise.resolve(),
-      join: (subscriber, hello, access) => this.join(databaseId, subscriber, hello, access),
-      serves: (subscriber) => this.numbers.has(subscriber),
-      leave: (subscriber) => this.leave(subscriber),
-      push: (subscriber, push, author, settled) => this.push(subscriber, push, author, settled),
-      confirm: (subscriber, cursor, lastAckedSequence) =>
-        this.ofSession(subscriber, (session) => ({ kind: 'confirm', session, cursor, lastAckedSequence })),
-      audit: (subscriber, audit, onDifference) => this.audit(subscriber, audit, onDifference),
-      show: (subscriber, presence, sender) => this.show(subscriber, presence, sender),
-    };
-  }
-
   snapshot(databaseId: string, schemaHash: string): Promise<Snapshot | null> {
     return this.ask((call) => ({ kind: 'snapshot', call, databaseId, schemaHash }));
   }
@@ -191,17 +174,21 @@ export class DatabaseThread {
     });
   }
 
-  private join(databaseId: string, subscriber: Subscriber, hello: Hello, access: Access): Promise<void> {
+  /** Does nothing: the owner catches up before it lets a session join. */
+  catchUp(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.worker === null) return reject(unavailable());
       const number = ++this.lastNumber;
-      this.sessions.set(number, { number, subscriber, resolve, reject, onDifference: null });
+      this.sessions.set(number, { subscriber, joining: { resolve, reject }, onDifference: null });
       this.numbers.set(subscriber, number);
       const { principal, canWrite, nowMs } = access;
       this.outbox.add({
         kind: 'join',
         session: number,
-        databaseId,
         site: subscriber.site,
         // The token was verified here.
         hello: { ...hello, token: '' },
@@ -217,7 +204,11 @@ export class DatabaseThread {
     });
   }
 
-  private leave(subscriber: Subscriber): void {
+  serves(subscriber: Subscriber): boolean {
+    return this.numbers.has(subscriber);
+  }
+
+  leave(subscriber: Subscriber): void {
     const number = this.forget(subscriber);
     if (number === undefined) return;
     this.outbox.add({ kind: 'leave', session: number, isRevoked: subscriber.isRevoked === true });
@@ -227,12 +218,12 @@ export class DatabaseThread {
     const number = this.numbers.get(subscriber);
     if (number === undefined) return undefined;
     this.numbers.delete(subscriber);
-    this.sessions.get(number)?.resolve();
+    this.sessions.get(number)?.joining?.resolve();
     this.sessions.delete(number);
     return number;
   }
 
-  private push(
+  push(
     subscriber: Subscriber,
     push: Push,
     { principal, receivedMs, trace }: PushAuthor,
@@ -254,7 +245,11 @@ export class DatabaseThread {
     });
   }
 
-  private audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
+  confirm(subscriber: Subscriber, cursor: number, lastAckedSequence: number): void {
+    this.ofSession(subscriber, (session) => ({ kind: 'confirm', session, cursor, lastAckedSequence }));
+  }
+
+  audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
     this.ofSession(subscriber, (session) => {
       const joined = this.sessions.get(session);
       if (joined !== undefined) joined.onDifference = onDifference;
@@ -262,7 +257,7 @@ export class DatabaseThread {
     });
   }
 
-  private show(subscriber: Subscriber, presence: Presence, { principal, nowMs }: PresenceSender): void {
+  show(subscriber: Subscriber, presence: Presence, { principal, nowMs }: PresenceSender): void {
     const { id, name } = principal;
     this.ofSession(subscriber, (session) => ({
       kind: 'show',
@@ -322,8 +317,8 @@ export class DatabaseThread {
     this.numbers.clear();
     this.calls.clear();
     for (const { reject } of calls) reject(unavailable());
-    for (const { subscriber, reject } of sessions) {
-      reject(unavailable());
+    for (const { subscriber, joining } of sessions) {
+      joining?.reject(unavailable());
       subscriber.fail(unavailable());
     }
     for (const session of [...this.settles.keys()]) this.refusePushes(session, unavailable());
@@ -337,7 +332,7 @@ export class DatabaseThread {
         for (const session of message.sessions) this.sessions.get(session)?.subscriber.send(...message.messages);
         return;
       case 'joined':
-        return this.sessions.get(message.session)?.resolve();
+        return this.joined(message.session);
       case 'failed':
         return this.failed(message.session, RockpoolError.fromData(message.error), new Set(message.queued));
       case 'settled':
@@ -371,6 +366,12 @@ export class DatabaseThread {
     }
   }
 
+  private joined(number: number): void {
+    const session = this.sessions.get(number);
+    session?.joining?.resolve();
+    if (session !== undefined) session.joining = null;
+  }
+
   private answered(call: number): Call | undefined {
     const answered = this.calls.get(call);
     this.calls.delete(call);
@@ -390,7 +391,7 @@ export class DatabaseThread {
     if (joined !== undefined) {
       this.sessions.delete(session);
       this.numbers.delete(joined.subscriber);
-      joined.reject(error);
+      joined.joining?.reject(error);
       joined.subscriber.fail(error);
     }
     this.refusePushes(session, error, queued);

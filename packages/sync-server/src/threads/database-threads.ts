@@ -54,7 +54,7 @@ export class DatabaseThreads implements Databases {
   }
 
   open(databaseId: string): SessionDatabase {
-    return this.ownerOf(databaseId).open(databaseId);
+    return this.ownerOf(databaseId);
   }
 
   /** Only a principal that may read every row receives a snapshot. */

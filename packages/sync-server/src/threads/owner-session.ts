@@ -2,7 +2,7 @@ import type { RockpoolError } from '@rockpool/shared';
 import type { LiveDatabase } from '../database/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import type { Outbox } from './outbox.ts';
-import type { FromOwner } from './thread-messages.ts';
+import type { FromOwner, ToOwner } from './thread-messages.ts';
 
 /** A session as the thread that owns its database uses it. The connection is on the accepting thread. */
 export class OwnerSession implements Subscriber {
@@ -13,19 +13,19 @@ export class OwnerSession implements Subscriber {
   isRevoked = false;
   /** Null until the session joins. */
   database: LiveDatabase | null = null;
-  /** The calls of the pushes that are queued. */
-  readonly queued: Set<number> = new Set();
+  // The calls of the pushes that are queued. Null for most sessions, which only listen.
+  private queued: Set<number> | null = null;
   private readonly outbox: Outbox<FromOwner>;
-  private readonly onEnded: () => void;
+  private readonly onEnded: (session: OwnerSession) => void;
 
   constructor(
-    { session, site, databaseId }: { readonly session: number; readonly site: string; readonly databaseId: string },
+    { session, site, hello }: Pick<Extract<ToOwner, { readonly kind: 'join' }>, 'session' | 'site' | 'hello'>,
     outbox: Outbox<FromOwner>,
-    onEnded: () => void,
+    onEnded: (session: OwnerSession) => void,
   ) {
     this.number = session;
     this.site = site;
-    this.databaseId = databaseId;
+    this.databaseId = hello.databaseId;
     this.outbox = outbox;
     this.onEnded = onEnded;
   }
@@ -38,10 +38,20 @@ export class OwnerSession implements Subscriber {
     else this.outbox.add({ kind: 'send', sessions: [this.number], messages });
   }
 
+  beginPush(call: number): void {
+    this.queued ??= new Set();
+    this.queued.add(call);
+  }
+
+  endPush(call: number): void {
+    this.queued?.delete(call);
+    if (this.queued?.size === 0) this.queued = null;
+  }
+
   fail(error: RockpoolError): void {
     if (this.hasEnded) return;
     this.end();
-    this.outbox.add({ kind: 'failed', session: this.number, error: error.toData(), queued: [...this.queued] });
+    this.outbox.add({ kind: 'failed', session: this.number, error: error.toData(), queued: [...(this.queued ?? [])] });
   }
 
   /** `isRevoked`: see Subscriber. */
@@ -50,7 +60,7 @@ export class OwnerSession implements Subscriber {
     this.isRevoked = isRevoked;
     this.hasEnded = true;
     this.database?.leave(this);
-    this.onEnded();
+    this.onEnded(this);
   }
 }
 

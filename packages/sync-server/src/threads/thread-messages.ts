@@ -43,11 +43,10 @@ export interface SentAccess {
 }
 
 export type ToOwner =
-  /** Opens the database if it is closed, and begins a session. `joined` or `failed` follows. */
+  /** Opens the database of the hello if it is closed, and begins a session. `joined` or `failed` follows. */
   | {
       readonly kind: 'join';
       readonly session: number;
-      readonly databaseId: string;
       readonly site: string;
       readonly hello: Hello;
       readonly access: SentAccess;
