@@ -435,6 +435,23 @@ describe('an older bundle after migrations', () => {
     },
   );
 
+  it('only reads if the newer bundle dropped a unique index, which keeps equal values out of the table', async () => {
+    const unique = { name: 'note_text', unique: true, expressions: ['"text"'], whereSql: null };
+    const steps = [CREATE, migration('0001_unique', 'CREATE UNIQUE INDEX `note_text` ON `note` (`text`)')];
+    const older = buildSchema([{ ...note, indexes: [unique] }]);
+    const medium = memoryMedium();
+    await using(medium, older, () => undefined, steps);
+    await using(medium, FIRST, () => undefined, [...steps, migration('0002_equal', 'DROP INDEX `note_text`')]);
+    const problem = 'the database no longer has the unique index note_text';
+    await using(
+      medium,
+      older,
+      (database) =>
+        expect(database.readOnly).toMatchObject({ code: 'app-outdated', fields: { table: 'note', problem } }),
+      steps,
+    );
+  });
+
   /** A second tab, with the older bundle. */
   async function openReader(
     medium: Medium,

@@ -3,6 +3,7 @@ import {
   DEFAULT_DOCUMENT_RULE,
   DEFAULT_MERGE_RULES,
   type RockpoolError,
+  type Schema,
   type SearchIndexSchema,
 } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
@@ -205,11 +206,12 @@ describe('the search index of an existing database', () => {
     const first = await reopened(medium, { schema: plain });
     write(first.database, TWO_NOTES);
     await first.close();
-    const trigrams = buildSchema([
-      testTable('note', columns, { searchIndexes: [{ name: 'note_search', columns: ['title'], tokenize: 'trigram' }] }),
-    ]);
+    const trigramsOf = (...of: string[]): Schema =>
+      buildSchema([
+        testTable('note', columns, { searchIndexes: [{ name: 'note_search', columns: of, tokenize: 'trigram' }] }),
+      ]);
     const finds: unknown[] = [];
-    for (const schema of [searched, searched, trigrams]) {
+    for (const schema of [searched, searched, trigramsOf('title', 'body'), trigramsOf('title')]) {
       const { database, close } = await reopened(medium, { schema });
       finds.push([found(database, 'heron'), found(database, 'eron'), found(database, 'café')]);
       write(database, "UPDATE note SET hits = hits + 1, title = title || '' WHERE id = 'a'");
@@ -218,6 +220,7 @@ describe('the search index of an existing database', () => {
     expect(finds).toEqual([
       [['a'], [], ['a']],
       [['a'], [], ['a']],
+      [['a'], ['a'], ['a']],
       [['a'], ['a'], []],
     ]);
     const last = await reopened(medium, { schema: plain });

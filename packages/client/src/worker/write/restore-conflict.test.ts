@@ -170,6 +170,8 @@ describe('restoring a conflict', () => {
     write(database, "INSERT INTO guest (id) VALUES ('a')");
     for (const [at, column, value] of [['1', 'house', 'h'] as const, ['2', 'number', 3n] as const])
       addConflict(database, at, 'set-null', column, value, { table: 'guest' });
+    // The reference had won against another one.
+    addConflict(database, '3', 'lww', 'number', 4n, { table: 'guest' });
     expect(() => restore(database, '1')).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
     write(database, "INSERT INTO room VALUES ('h', 3)");
     restore(database, '1');
