@@ -80,11 +80,12 @@ function columnsOf({ needs, conditions, categoryId, payee, notes, status, split 
 
 /**
  * Split entries keep their parts; off-budget entries have no category and no parts. Reconciled entries stay reconciled.
+ * Entries that became transfers since they were found stay as they are.
  */
 function giveToEntries({ categoryId, payee, notes, status, split }: Rule, entryIds: readonly string[]): SqlStatement[] {
   if (entryIds.length === 0) return [];
   const ids = JSON.stringify(entryIds);
-  const among = 'id IN (SELECT value FROM json_each(?))';
+  const among = 'id IN (SELECT value FROM json_each(?)) AND transferId IS NULL';
   const statements: SqlStatement[] = [];
   if (categoryId !== null) {
     statements.push({

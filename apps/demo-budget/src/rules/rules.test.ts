@@ -229,6 +229,25 @@ describe('stored rules', () => {
       { id: expect.any(String) as string, payee: 'Kiosk', categoryId: null },
     ]);
     await expect(findMatches(writer, market, () => false)).resolves.toBeUndefined();
+    // Entries that became transfers since the preview.
+    const transfers = writer.rows<{ id: string }>('SELECT id FROM entries WHERE transferId IS NOT NULL');
+    const ids = transfers.map(({ id }) => id);
+    const before = writer.rows('SELECT * FROM entries');
+    await addRule(writer, { ...market, notes: 'weekly', status: 'cleared' }, ids);
+    await addRule(
+      writer,
+      {
+        ...market,
+        categoryId: null,
+        split: [
+          { categoryId: food, percent: 60 },
+          { categoryId: null, percent: 40 },
+        ],
+      },
+      ids,
+    );
+    expect(writer.rows('SELECT * FROM entries')).toEqual(before);
+    expect(writer.rows('SELECT entryId FROM parts')).toEqual([{ entryId: split }]);
   });
 
   it.each([
