@@ -249,9 +249,11 @@ describe('the preview', () => {
   });
 
   it('rejects a row in a currency other than the account’s', () => {
-    const table = tableOf('Date,Payee,Amount,Currency\n2025-01-31,Coffee,3.50,EUR\n2025-01-31,Coffee,3.50,USD\n');
+    const table = tableOf(
+      'Date,Payee,Amount,Currency\n2025-01-31,Coffee,3.50,EUR\n2025-01-31,Coffee,3.50,USD\n2025-01-31,Tea,2.50,eur\n',
+    );
     const rows = previewImport(table, { ...settings, columns: { ...settings.columns, currency: 3 } }, nothingKnown);
-    expect(rows.map((row) => row.problems.map((problem) => problem.code))).toEqual([[], ['currency-differs']]);
+    expect(rows.map((row) => row.problems.map((problem) => problem.code))).toEqual([[], ['currency-differs'], []]);
   });
 
   it('keeps two equal rows of a file as two, and recognises both the next time', () => {
