@@ -70,7 +70,7 @@ describe('the history of a row', () => {
 
   it('shows versions of this device as pending until the server has admitted them', async () => {
     const ann = await open('ann');
-    await ann.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)").synced;
+    await ann.execute("INSERT INTO entry (id, amount, hits) VALUES ('e', 1, 3)").synced;
     const history = await ann.history('entry', 'e');
     const first = await reaches(history, ({ loading }) => !loading);
     expect(first.versions).toHaveLength(1);
@@ -78,7 +78,7 @@ describe('the history of a row', () => {
     await ann.sync.pause();
     await ann.execute("UPDATE entry SET amount = 2, hits = hits + 5 WHERE id = 'e'");
     const pending = await reaches(history, ({ versions }) => versions.length === 2);
-    expect(lines(pending.versions)[0]).toBe('ann update amount 1 → 2, hits 0 → 5');
+    expect(lines(pending.versions)[0]).toBe('ann update amount 1 → 2, hits 3 → 8');
     expect(pending.versions[0]).toMatchObject({ version: null, receivedMs: null, isOwn: true });
     await ann.sync.resume();
     const admitted = await reaches(history, ({ versions }) => versions[0]?.version !== null);

@@ -20,6 +20,7 @@ describe('the rate of frames', () => {
     expect(rate.take(1_500)).toBe(true);
     expect(rate.take(1_500)).toBe(false);
     expect(rate.take(0)).toBe(false);
+    expect([rate.take(500), rate.take(500)]).toEqual([true, false]);
     expect([1, 2, 3, 4].map(() => rate.take(60_000))).toEqual([true, true, true, false]);
   });
 });

@@ -1,7 +1,7 @@
 import { buildSchema, RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { testSync, testDelivery, testGroup } from '../../../testing/worker/sync-steps.ts';
+import { admitted, testSync, testDelivery, testGroup } from '../../../testing/worker/sync-steps.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { account, openInMemory, testSchema } from '../../../testing/worker/test-database.ts';
 
@@ -226,6 +226,16 @@ describe('undoing a transaction', () => {
     expect(problemOf(() => undo(database, 'never'))).toBe('forgotten');
     write(database, 'local', "INSERT INTO draft (text) VALUES ('x')");
     expect(problemOf(() => undo(database, 'local'))).toBe('nothing');
+  });
+
+  it('reports a transaction that the server has rejected, whose changes are not in the tables', () => {
+    const database = withAccounts();
+    write(database, 'w', "UPDATE account SET amount = 3 WHERE id = 'a'");
+    const rejected = { kind: 'rejected', code: 'constraint-check', fields: {}, sequence: 2 } as const;
+    testSync(database).applyDelivery(
+      testDelivery({ to: 1, lastAckedSequence: 2, outcomes: [...admitted(1, 1), rejected] }),
+    );
+    expect(problemOf(() => undo(database, 'w'))).toBe('rejected');
   });
 
   it('takes effect once, however often it is requested', () => {
