@@ -249,6 +249,8 @@ describe('a full resync', () => {
         decidedHash: database.changelog.hashOf(2),
       }),
     );
+    // All pending changesets, before the resync has arrived.
+    expect(sync.nextPush(2, 1e9)?.olderEpochUpTo).toBe(4);
     sync.applyDelivery(fullResync());
     write(database, "UPDATE page SET hits = hits + 100 WHERE id = 'a'");
     const [newest] = sync.nextPush(4, 1e9)?.changesets ?? [];
