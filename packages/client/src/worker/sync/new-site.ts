@@ -42,8 +42,14 @@ export function becomeNewSite(
       const leaving = new Map(
         pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]),
       );
-      const { touched, masked } = applyRows({ connection, tablesById, pending, outcomeKinds: leaving, groups: [] });
-      updateMasked(progress, pending, masked, leaving);
+      let touched: ReadonlySet<string> = new Set();
+      // Otherwise the rows stay. They cannot be derived again if acknowledged changesets have become pending, as after
+      // another change of site: until the full resync, no covered value describes the rows beneath them.
+      if (leaving.size > 0) {
+        const applied = applyRows({ connection, tablesById, pending, outcomeKinds: leaving, groups: [] });
+        updateMasked(progress, pending, applied.masked, leaving);
+        touched = applied.touched;
+      }
       const inserted =
         logEpoch === null ? 0 : insertKept(connection, logEpoch, firstOwn, database.outbox.lastAckedSequence());
       const oldSiteId = meta.siteId;
