@@ -87,8 +87,8 @@ test('an exported JSON or SQLite file opens as a new budget; any other file chan
 });
 
 /**
- * Opens another budget of this device. From a budget, its address alone would only change the hash: the app then reloads
- * the page, and until that the old page, which looks the same, can be clicked.
+ * Opens another budget of this device. From a budget, its address alone would only change the hash: the app then
+ * reloads the page, and until that the old page, which looks the same, can be clicked.
  */
 async function openAgain(page: Page, address: string): Promise<void> {
   await page.goto('about:blank');

@@ -6,8 +6,8 @@ const channelName = 'worker-clock';
 /**
  * A script that lets a test change the speed of the clock in a page's workers, where the deadlines of sync run: half a
  * minute is too long for a test. Everything before the change, such as opening the budget, has the time that it has for
- * a user. The page's own clock keeps its real speed, because the page's time limits for its worker must allow for a slow
- * machine. The code is prepended to every script; a second script in the same worker finds it already installed.
+ * a user. The page's own clock keeps its real speed, because the page's time limits for its worker must allow for a
+ * slow machine. The code is prepended to every script; a second script in the same worker finds it already installed.
  */
 export const workerClock = `if (globalThis.FileSystemSyncAccessHandle !== undefined && globalThis.clockSpeed === undefined) {
   globalThis.clockSpeed = 1;

@@ -118,8 +118,8 @@ export function draftFacts(draft: EntryDraft, { account, entry, otherAccounts, m
 
 /**
  * The draft with a typed or pasted amount. Phone keyboards have no minus key for amounts, so the direction is a
- * separate control. A sign changes that control, wherever it is: `-12`, `€ -12,00`, `(12.00)`. A minus at the end does not,
- * because it may begin a sum.
+ * separate control. A sign changes that control, wherever it is: `-12`, `€ -12,00`, `(12.00)`. A minus at the end does
+ * not, because it may begin a sum.
  */
 export function withTypedAmount(draft: EntryDraft, text: string): EntryDraft {
   const typed = /^[\s\u200e\u200f\u061c]*([+\-\u2212])/u.exec(text);

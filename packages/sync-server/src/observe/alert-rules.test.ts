@@ -11,7 +11,9 @@ const TOKEN = 'token-of-scrapers';
 const RULES = join(DEPLOY_FOLDER, 'prometheus-alerts.yaml');
 const CASES = fileURLToPath(new URL('../../testing/alert-rules.yaml', import.meta.url));
 
-/** Metrics that only a server with shards, or one with files, has (sharded-store.test.ts, continuous-backup.test.ts). */
+/**
+ * Metrics that only a server with shards, or one with files, has (sharded-store.test.ts, continuous-backup.test.ts).
+ */
 const OF_ONE_STORE = ['rockpool_shard_ready', 'rockpool_backup_enabled'];
 
 const promtool = (args: readonly string[], input: string = ''): SpawnSyncReturns<string> =>

@@ -182,8 +182,8 @@ export class Sockets {
     const { sessionOf } = this;
     return {
       message(data) {
-        // A plain Uint8Array is needed, because its slice() copies, while that of a Buffer shares memory. A text message
-        // arrives as its bytes and fails as a frame.
+        // A plain Uint8Array is needed, because its slice() copies, while that of a Buffer shares memory. A text
+        // message arrives as its bytes and fails as a frame.
         sessionOf.get(this)?.receive(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
       },
       close() {

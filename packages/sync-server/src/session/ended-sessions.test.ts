@@ -8,8 +8,6 @@ import { DATABASE } from '../../testing/test-server.ts';
 import { collectGarbage } from '../../testing/used-memory.ts';
 import { Session } from './session.ts';
 
-const MAX_TURNS = 40;
-
 // With the admin API, the server remembers how the last session of each device ended.
 const tested = serverUnderTest({ admin: { token: ADMIN_TOKEN } });
 
@@ -82,9 +80,10 @@ for (const [end, run] of Object.entries(ENDS))
     for (let i = 0; i < 3; i++) await run();
     expect(sessions).toHaveLength(3);
     // A cut connection is noticed later, and a session is in memory until its socket is closed.
-    for (let turn = 0; turn < MAX_TURNS && kept() > 0; turn++) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      collectGarbage();
-    }
-    expect(kept()).toBe(0);
+    await expect
+      .poll(() => {
+        collectGarbage();
+        return kept();
+      })
+      .toBe(0);
   });
