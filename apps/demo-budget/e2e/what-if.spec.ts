@@ -100,5 +100,7 @@ test('the undo shortcut undoes the taking over of a what-if, and not the import 
   // Undone already.
   await page.getByRole('main').getByRole('button', { name: 'Undo', exact: true }).click();
   await openAccount(page, 'Household');
-  await expectBalance(page, '€998.00', '1 entry');
+  // A wrong undo would be done by the time a later write is.
+  await addEntry(page, { payee: 'Kiosk', amount: '3' });
+  await expectBalance(page, '€995.00', '2 entries');
 });

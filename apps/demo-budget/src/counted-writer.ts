@@ -10,8 +10,8 @@ export interface CountedWriter {
 }
 
 /**
- * Counts the transactions of an action, each of which is a step of `client.undo`. Not those of `transaction`. The
- * statements must match only rows that they change.
+ * Counts the transactions of an action, each of which is a step of `client.undo`. It does not count calls of
+ * `transaction`. The statements must match only rows that they change.
  */
 export function countedWriter(writer: Writer): CountedWriter {
   let count = 0;

@@ -38,7 +38,7 @@ export function AccountsView({ budget }: { readonly budget: KnownBudget }): Reac
     <>
       <header className="page-head">
         <h1>Accounts</h1>
-        {mayWrite && !adding && accounts.length > 0 && (
+        {mayWrite && !adding && (accounts.length > 0 || (isEmpty && !hasArrived)) && (
           <button type="button" className="primary" onClick={() => setAdding(true)}>
             New account
           </button>

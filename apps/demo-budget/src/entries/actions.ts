@@ -53,7 +53,7 @@ export interface DividedEntry {
   readonly lacksOtherSide?: boolean;
 }
 
-/** The entry was deleted after its form had opened. Nothing was written. */
+/** The entry or its changed parts were deleted, or it became a transfer, after its form had opened. Nothing was written. */
 export class EntryGone extends Error {}
 
 const editableColumns = ['date', 'payee', 'notes', 'categoryId', 'amountMinor'] as const;
@@ -80,8 +80,19 @@ export async function changeEntry(
       params: [...columns.map((column) => after[column]), id],
     });
   }
-  const results = statements.length === 0 ? [] : await writer.batch(statements);
-  if (columns.length > 0 && results.at(-1)?.changes === 0) throw new EntryGone('The entry was deleted');
+  if (statements.length === 0) return;
+  try {
+    const results = await writer.batch(statements);
+    if (results.some(({ changes }) => changes > 0)) return;
+  } catch (error) {
+    // An added part refers to its entry.
+    if (await isThere(writer, id)) throw error;
+  }
+  throw new EntryGone('The entry was deleted');
+}
+
+async function isThere(writer: Writer, id: string): Promise<boolean> {
+  return (await writer.query('SELECT 1 FROM entries WHERE id = ?', [id])).length > 0;
 }
 
 /** The parts of a transfer do not count, so they must not reappear. */

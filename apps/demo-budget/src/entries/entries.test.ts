@@ -186,6 +186,15 @@ describe('editing an entry that another device has deleted', () => {
     ];
     for (const save of saves) await expect(save()).rejects.toThrow(EntryGone);
   });
+
+  it('is refused even if only its parts were changed', async () => {
+    const part = { categoryId: 'starter-leisure', amountMinor: -100, notes: '' };
+    const id = await addEntry(writer, accountId, coffee, [{ ...part, id: '' }]);
+    const parts = [{ ...part, id: `${id}/1`, entryId: id }];
+    await deleteEntries(writer, [id]);
+    for (const changed of [[], [{ ...part, id: `${id}/1`, amountMinor: -200 }], [...parts, { ...part, id: '' }]])
+      await expect(changeEntry(writer, id, { fields: coffee, parts }, coffee, changed)).rejects.toThrow(EntryGone);
+  });
 });
 
 describe('several entries at once', () => {

@@ -104,6 +104,7 @@ describe('a chosen file', () => {
     ['<NtryRef>2025013100001</NtryRef>', '2025013100001'],
     // Counts the entries of this one statement.
     ['<NtryRef>1</NtryRef>', ''],
+    ['<NtryRef>0000001</NtryRef>', ''],
   ])('in CAMT takes a reference that is unique among statements: %s', async (references, bankId) => {
     const entry = `<Ntry><Amt Ccy="EUR">1.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><BookgDt><Dt>2025-01-31</Dt></BookgDt>${references}</Ntry>`;
     const text = `<Document><BkToCstmrStmt><Stmt>${entry}</Stmt></BkToCstmrStmt></Document>`;

@@ -6,9 +6,9 @@ import { PeopleError } from '../share/members.ts';
 /** The message for an error, with the remedy. Falls back to Rockpool's own message. */
 export function errorSentence(error: unknown): string {
   if (error instanceof PeopleError) return error.message;
-  if (error instanceof NameTaken) return 'Another category has this name, or a hidden one. Choose another name.';
+  if (error instanceof NameTaken) return 'Another category, perhaps a hidden one, has this name. Choose another name.';
   if (error instanceof EntryGone)
-    return 'This entry was deleted in the meantime, so the change was not saved. You can restore it under “Deleted entries”.';
+    return 'This entry, or a part of it, was deleted or changed in the meantime, so your changes were not saved. You can restore deleted entries under “Deleted entries”.';
   if (error instanceof DOMException)
     return 'This browser does not save data for this page. It may be a private window, or storage may be turned off.';
   if (!(error instanceof RockpoolError)) return 'Something unexpected went wrong. Everything saved before is safe.';

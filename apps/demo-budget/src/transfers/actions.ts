@@ -54,7 +54,7 @@ const freeOtherId = `
  * categories would still count as spending. Resolves to whether a match existed.
  *
  * Writes the day and the memo only if they differ from those that the user saw (`entry`), but the amount always,
- * because the other side gets the opposite one. Changes nothing if the entry has since been deleted or become a
+ * because the other side gets the opposite one. Rejects with `EntryGone` if the entry has since been deleted or become a
  * transfer. Ids are derived from those of the entries, so that two devices that turn the same entry into a transfer
  * create only one other side. If only one device finds a matching entry, there are two; the superfluous one then shows
  * that its other side is missing, and can be deleted.
@@ -95,7 +95,8 @@ export async function makeTransfer(
      FROM entries WHERE id = ? AND transferId = ? AND 1 = (SELECT count(*) FROM entries WHERE transferId = ?)`,
     params: [`${entry.id}/other`, otherAccountId, otherMinor, Date.now(), entry.id, transferId, transferId],
   };
-  await writer.batch([side, joined, added, withoutParts(transferId)]);
+  const [written] = await writer.batch([side, joined, added, withoutParts(transferId)]);
+  if (written?.changes === 0) throw new EntryGone('The entry was deleted or became a transfer');
   return found !== undefined;
 }
 

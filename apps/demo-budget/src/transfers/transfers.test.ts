@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addCategory } from '../categories/actions.ts';
-import { addEntry, changeEntry, deleteEntries, setCategory, unlock } from '../entries/actions.ts';
+import { addEntry, changeEntry, deleteEntries, EntryGone, setCategory, unlock } from '../entries/actions.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { activityByMonth } from '../queries/envelopes.ts';
 import { entryLineCount, exportedLines } from '../queries/export.ts';
@@ -177,11 +177,13 @@ describe('a transfer', () => {
     const id = await addEntry(writer, checking, fields);
     await makeTransfer(writer, { ...fields, id }, cash, withdrawal, 'none');
     const made = writer.rows('SELECT * FROM entries');
-    await makeTransfer(writer, { ...fields, id }, pension, withdrawal, 'this');
+    const toPension = makeTransfer(writer, { ...fields, id }, pension, withdrawal, 'this');
+    await expect(toPension).rejects.toThrow(EntryGone);
     expect(writer.rows('SELECT * FROM entries')).toEqual(made);
     await deleteEntries(writer, [id]);
     const deposit = await addEntry(writer, cash, { ...fields, amountMinor: 5_000 });
-    await makeTransfer(writer, { ...fields, id }, cash, withdrawal, 'none');
+    const toCash = makeTransfer(writer, { ...fields, id }, cash, withdrawal, 'none');
+    await expect(toCash).rejects.toThrow(EntryGone);
     expect(writer.rows('SELECT id, transferId FROM entries')).toEqual([{ id: deposit, transferId: null }]);
   });
 

@@ -65,7 +65,7 @@ function rowsOfEntry(entry: XmlElement): string[][] {
 /** The entry's own reference. Empty for a short number: many banks count from 1 in every statement. */
 function numberOf(entry: XmlElement): string {
   const number = textAt(entry, 'NtryRef');
-  return /^\d{1,6}$/.test(number) ? '' : number;
+  return /^0*\d{1,6}$/.test(number) ? '' : number;
 }
 
 function numbered(reference: string, index: number): string {

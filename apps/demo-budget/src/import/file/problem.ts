@@ -53,7 +53,7 @@ export function fileProblemSentence(problem: FileProblem): string {
     case 'file-wrong-delimiter':
       return `The columns of this file are not separated by ${delimiterName(problem.delimiter)}. Try ${delimiterName(problem.suggested)}.`;
     case 'file-quote-unclosed':
-      return `A quotation mark that opens in row ${problem.rowNumber} is never closed, so the rows after it cannot be read. The file may be incomplete.`;
+      return `A quotation mark in row ${problem.rowNumber} is not closed in its row, so the rows below cannot be read. Correct that row, or export the file again.`;
     case 'file-cut-off':
       return 'This file is incomplete, so entries may be missing. Export it from your bank again.';
     case 'file-has-no-entries':

@@ -4,7 +4,8 @@
  * is also the id of the ledger entry, so two people who import the same statement offline end up with one set of rows.
  *
  * The key must never change: rows stored by an older release would no longer be recognised. It contains the amount in
- * minor units, so it has changed where a release changed the decimals of a currency (README.md names them).
+ * minor units, so it has changed where a release changed the decimals of a currency, and where one changed how CAMT
+ * entries are read (README.md names both).
  */
 export interface ImportIdentity {
   readonly accountId: string;
