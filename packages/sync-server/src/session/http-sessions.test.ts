@@ -148,6 +148,17 @@ describe('requests of a session', () => {
     expect((await sessions.poll(id, 0, 1)).frames).toEqual(Uint8Array.of(1, 8));
   });
 
+  it('are refused if they count one frame at a time and leave the rest to repeat', async () => {
+    const { sessions, id, socket } = openOne();
+    const poll = (received: number): Promise<unknown> => {
+      socket.send(Uint8Array.of(7));
+      return sessions.poll(id, 0, received);
+    };
+    socket.send(Uint8Array.of(7));
+    for (let received = 0; received < 9; received++) await poll(received);
+    await expect(poll(9)).rejects.toMatchObject({ code: 'rate-limited' });
+  });
+
   it('get each frame once if an older client does not count them', async () => {
     const { sessions, id, socket } = openOne();
     for (const byte of [7, 8]) {

@@ -21,7 +21,7 @@ interface HttpSession {
   receivedCount: number;
   /** The number of frames of `outgoing` that a response has carried. */
   sentCount: number;
-  /** How many polls have received frames again since the client last counted any. */
+  /** How many polls have received frames again since the client last counted all that it was sent. */
   repeats: number;
   unreadBytes: number;
   onDrained: () => void;
@@ -36,7 +36,7 @@ const MAX_FRAMES_BYTES = 1024 * 1024;
 const MAX_ANONYMOUS_BYTES = MAX_HELLO_BYTES + 1024;
 
 /**
- * How often a client may receive frames again without counting any. Browsers and proxies repeat a lost poll once or
+ * How often a client may receive frames again between two polls that count all of them. Browsers and proxies repeat a lost poll once or
  * twice; a hostile client would repeat it without reading the responses, which wait in memory.
  */
 const MAX_REPEATS = 8;
@@ -207,8 +207,9 @@ function drop(polled: HttpSession, count: number): void {
   if (count > polled.sentCount)
     throw new RockpoolError('request-invalid', { problem: 'the session has not sent so many frames' });
   if (count <= 0) return;
+  // A client that counts a part would receive the rest again without end.
+  if (count === polled.sentCount) polled.repeats = 0;
   const dropped = polled.outgoing.splice(0, count);
-  polled.repeats = 0;
   polled.receivedCount += count;
   polled.sentCount -= count;
   polled.unreadBytes -= dropped.reduce((sum, { length }) => sum + length, 0);
