@@ -129,6 +129,20 @@ it('a restore leaves out a damaged database, which stays offline until it is rep
   expect((await (await start('restored')).open(undefined, { databaseId: OTHER })).site.cursor).toBe(1);
 });
 
+it('a restore leaves out a database that is damaged since an interrupted run restored it', async () => {
+  await backUp();
+  const names = Object.keys(readManifest(at('backup')));
+  killedRestore('killed', names.indexOf('db-other.sqlite') + 2);
+  expect(existsSync(databasePath(at('killed'), OTHER))).toBe(true);
+  truncateSync(at('backup', 'db-other.sqlite'), 4096);
+  await expect(restore('backup', 'killed')).rejects.toMatchObject({ code: 'backup-damaged' });
+  expect(existsSync(databasePath(at('killed'), OTHER))).toBe(false);
+  const server = await start('killed');
+  const refused = await server.connect();
+  refused.hello(await server.token('editor', 'ann', OTHER), OTHER);
+  expect(await refused.next('failure')).toMatchObject({ code: 'database-damaged' });
+});
+
 it('a restore without intact members restores the databases, but no server starts before members are back', async () => {
   await backUp();
   rmSync(at('backup', 'members.sqlite'));

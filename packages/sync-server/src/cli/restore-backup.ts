@@ -94,9 +94,14 @@ function leaveOut({ kind, target }: BackupEntry, dataDir: string): string {
     return existsSync(target)
       ? `; ${target} stays in use as it is now`
       : `; no server starts without it: put that of another backup at ${target} and run the same command again, or remove ${restoringFolder(dataDir)}, after which nobody has a stored role, and revoked members with a valid token have access again`;
-  const database = kind === 'database' ? target : /^(.+\.sqlite)-unloaded$/.exec(target)?.[1];
+  const unloaded = /^(.+\.sqlite)-unloaded$/.exec(target)?.[1];
+  const database = kind === 'database' ? target : unloaded;
   if (database === undefined) return '';
+  // An interrupted restore may have left it, when its file in the backup was still intact.
+  removeDatabaseFiles(database);
   createMissing(database);
   noteCopies(database);
+  if (unloaded !== undefined)
+    return '; its database stays offline until you restore it from the continuous backup (restore --from … --database ID --replace) or delete it';
   return '; its database stays offline until you replace or delete it (databases replace, databases delete)';
 }
