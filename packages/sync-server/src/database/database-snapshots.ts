@@ -19,6 +19,7 @@ export interface DatabaseSnapshotsOptions {
 export class DatabaseSnapshots {
   private readonly options: DatabaseSnapshotsOptions;
   private readonly snapshots: Snapshots;
+  private readonly stopping = new AbortController();
 
   constructor(options: DatabaseSnapshotsOptions) {
     this.options = options;
@@ -66,13 +67,15 @@ export class DatabaseSnapshots {
     this.snapshots.forget(databaseId);
   }
 
+  /** Cancels the check of a file, and waits for a build for at most 5 s. */
   close(): Promise<void> {
+    this.stopping.abort(new RockpoolError('database-unavailable', { problem: 'the server is stopping' }));
     return this.snapshots.close();
   }
 
   private async requireIntact(databaseId: string): Promise<void> {
     const { store, databases } = this.options;
-    const { damaged: pages } = await verifyPages(store.pathOf(databaseId));
+    const { damaged: pages } = await verifyPages(store.pathOf(databaseId), { signal: this.stopping.signal });
     if (pages.length === 0) return;
     const error = damagedError('page-checksum', { pages: pages.length });
     databases.takeOffline(databaseId, error);
