@@ -142,6 +142,22 @@ describe('a backend write', () => {
     await live.close();
   });
 
+  it('revives a row of a table with update-wins that another commit has deleted since the update was built', async () => {
+    const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { onFailure: () => undefined });
+    const built = (body: (tx: BackendTransaction) => void): BackendChangeset =>
+      collectChangeset(live.file, body) as BackendChangeset;
+    const write = ({ body, rows }: BackendChangeset): Promise<number> => live.write(body, 'server', Date.now(), rows);
+    await write(built((tx) => tx.insert('notes', { id: 'n', title: 'Plan', reads: 1 })));
+    const removal = built((tx) => tx.delete('notes', { id: 'n' }));
+    const again = built((tx) => tx.delete('notes', { id: 'n' }));
+    const change = built((tx) => tx.update('notes', { id: 'n' }, { title: 'Trip' }));
+    await write(removal);
+    await expect(write(again)).rejects.toMatchObject({ code: 'row-missing' });
+    expect(await write(change)).toBe(3);
+    expect(live.file.sql.all('SELECT id, title, reads FROM notes')).toEqual([['n', 'Trip', 1n]]);
+    await live.close();
+  });
+
   it('sets a column of a group to NULL, and keeps the other columns of the group', async () => {
     await backend.transaction((tx) => tx.insert('products', { id: 'p', stock: 0, price: 3, currency: 'EUR' }));
     await backend.transaction((tx) => tx.update('products', { id: 'p' }, { price: null }));

@@ -29,7 +29,8 @@ export interface BackendWrite extends BackendChangeset {
 /**
  * Admits a changeset of the server's own program like a client's push. Resolves with its watermark once it is durable;
  * rejects with the reason why it was rejected or could not be stored, such as `constraint-primary-key` or `row-missing`
- * if another commit has inserted or deleted one of its rows since the changeset was built.
+ * if another commit has inserted or deleted one of its rows since the changeset was built. With the `deleteRule`
+ * `update-wins`, an update brings a deleted row back.
  */
 export async function writeFromBackend(
   file: DatabaseFile,
@@ -46,7 +47,10 @@ export async function writeFromBackend(
     sequence = push.changesets.at(-1)?.sequence ?? 0;
     const sender = { principal, receivedMs: nowMs, isForeign: false };
     // A commit of another instance, or one before this in the queue, may have inserted or deleted a row.
-    problem = rows.map((row) => rowProblem(file, row)).find((found) => found !== null);
+    problem = rows
+      .filter((row) => !mayRevive(row))
+      .map((row) => rowProblem(file, row))
+      .find((found) => found !== null);
     return { site, push: problem === undefined ? push : { ...push, changesets: [] }, sender };
   };
   const refusal = await new Promise<RockpoolError | null>((settled) => {
@@ -62,6 +66,11 @@ export async function writeFromBackend(
   queue.confirm({ site, cursor: file.log.watermark, lastAckedSequence: sequence });
   if (outcome?.kind === 'admitted') return outcome.watermark;
   throw new RockpoolError(outcome?.code ?? 'internal', outcome?.fields);
+}
+
+/** Whether the write brings back a row that was deleted concurrently, as a client's update does. */
+function mayRevive({ table, kind }: BackendRowWrite): boolean {
+  return kind === 'update' && table.rules.deleteRule === 'update-wins';
 }
 
 /** Why a row cannot be written now; null if it can. */
