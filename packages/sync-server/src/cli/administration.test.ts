@@ -187,19 +187,24 @@ describe('an administrator', () => {
     const expired = { ...invitation, databaseId: DATABASE, codeHash: new Uint8Array(32).fill(3), expiresMs: 2 };
     source.addInvitation(expired, 10, 1);
     source.write({ databaseId: DATABASE, principal: 'zoe', role: 'editor' });
-    source.write(revokedEverywhere('zoe'));
+    for (const principal of ['yan', 'zoe']) source.write(revokedEverywhere(principal));
     source.close();
     to.write({ databaseId: 'other', principal: 'ann', role: null });
     const run = (...args: string[]): ReturnType<typeof runCommand> =>
       runCommand(['members', 'import', ...args, '--data', data]);
-    expect((await run(from, DATABASE)).stdout).toBe(`imported 3 roles and 1 invitations from ${from}\n`);
+    expect(lines((await run(from, DATABASE)).stdout)).toEqual([
+      `imported 3 roles and 1 invitations from ${from}`,
+      `not imported: 1 revocations in every database, of principals without a role in ${DATABASE}; to import all roles: members import ${from}`,
+    ]);
+    expect(to.readDatabase(DATABASE).map(({ principal }) => principal)).toEqual(['ann', 'bob', 'zoe']);
     expect(to.readDatabase('other')).toHaveLength(1);
     expect(lines((await run(from)).stdout)).toEqual([
       `not imported: zoe as editor in ${DATABASE}, where another role is stored`,
       'not imported: ann as owner in other, where another role is stored',
-      `imported 2 roles and 1 invitations from ${from}`,
+      `imported 3 roles and 1 invitations from ${from}`,
     ]);
     expect(to.readAll()).toEqual([
+      revokedEverywhere('yan'),
       revokedEverywhere('zoe'),
       { databaseId: DATABASE, principal: 'ann', role: 'owner' },
       { databaseId: DATABASE, principal: 'bob', role: null },
@@ -380,7 +385,7 @@ describe('an administrator', () => {
     expect(lines((await runCommand(['doctor', '--data', data])).stdout)).toEqual([
       'ok       data directory',
       'note     no server runs here',
-      'note     no continuous backup copies this directory (--backup-to)',
+      'note     no continuous backup has copied this directory yet (--backup-to)',
       'ok       members and schemas',
       `problem  database a: ${missing}`,
       'ok       database b',
@@ -433,7 +438,7 @@ describe('an administrator', () => {
     expect(lines(well.stdout)).toEqual([
       'ok       data directory',
       'note     a server runs here',
-      'note     no continuous backup copies this directory (--backup-to)',
+      'note     no continuous backup has copied this directory yet (--backup-to)',
       'ok       members and schemas',
       `ok       database ${DATABASE}`,
     ]);

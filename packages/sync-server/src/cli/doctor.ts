@@ -46,7 +46,7 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   if (!existsSync(dataDir)) return false;
   print(`note     ${isLocked(dataDir) ? 'a server runs here' : 'no server runs here'}`);
   if (readCopyFacts(membersPath(dataDir)) === null)
-    print('note     no continuous backup copies this directory (--backup-to)');
+    print('note     no continuous backup has copied this directory yet (--backup-to)');
   report('members and schemas', [...membersProblems(dataDir), ...unreadableSchemas(dataDir)]);
   for (const databaseId of databaseIds(dataDir, { withMissing: true })) {
     const path = databasePath(dataDir, databaseId);

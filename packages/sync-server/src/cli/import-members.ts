@@ -22,13 +22,16 @@ export interface ImportedMembers {
   readonly invitations: number;
   /** Roles of the file that differ from a stored one, which stays. */
   readonly differing: readonly StoredMember[];
+  /** How many principals are revoked everywhere in the file, but left out because they have no role in the database. */
+  readonly revokedElsewhere: number;
 }
 
 /**
  * Adds the roles, revocations and pending invitations of another server's `members.sqlite`. A role that is stored
  * already stays, so that a repetition, or a file that is older than a revocation, changes nothing. `databaseId` limits
- * the import to one database, in which those are revoked who are revoked everywhere in the file; null also imports what
- * counts in every database. Throws `config-invalid` if the file is not one of members.
+ * the import to one database, in which those of its members are revoked who are revoked everywhere in the file. Others
+ * are left out, because its owners would see their names. Null also imports what counts in every database. Throws
+ * `config-invalid` if the file is not one of members.
  */
 export async function importMembers(
   store: MemberStore,
@@ -57,17 +60,26 @@ export async function importMembers(
     await store.addInvitation(invitation, Number.MAX_SAFE_INTEGER, nowMs);
     invitations++;
   }
-  return { roles, invitations, differing };
+  const revoked = revokedEverywhereIn(found.members);
+  const revokedElsewhere =
+    databaseId === null ? 0 : revoked.size - members.filter(({ principal }) => revoked.has(principal)).length;
+  return { roles, invitations, differing, revokedElsewhere };
 }
 
 /** The roles in one database. A revocation in every database replaces the role that its principal has in this one. */
 function membersOf(databaseId: string, all: readonly StoredMember[]): StoredMember[] {
-  const revoked = all.filter((member) => member.databaseId === EVERY_DATABASE && member.role === null);
-  const names = new Set(revoked.map(({ principal }) => principal));
-  return [
-    ...all.filter((member) => member.databaseId === databaseId && !names.has(member.principal)),
-    ...revoked.map((member) => ({ ...member, databaseId })),
-  ];
+  const revoked = revokedEverywhereIn(all);
+  return all
+    .filter((member) => member.databaseId === databaseId)
+    .map((member) => (revoked.has(member.principal) ? { ...member, role: null } : member));
+}
+
+function revokedEverywhereIn(all: readonly StoredMember[]): ReadonlySet<string> {
+  return new Set(
+    all.flatMap(({ databaseId, principal, role }) =>
+      databaseId === EVERY_DATABASE && role === null ? [principal] : [],
+    ),
+  );
 }
 
 /** How the command names the database of a role. */

@@ -143,12 +143,21 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     takes: ['FILE'],
     mayTake: 'ID',
     run: async (store, { FILE, ID }, print) => {
-      const { roles, invitations, differing } = await importMembers(store, FILE, ID === '' ? null : ID, Date.now());
+      const { roles, invitations, differing, revokedElsewhere } = await importMembers(
+        store,
+        FILE,
+        ID === '' ? null : ID,
+        Date.now(),
+      );
       for (const member of differing)
         print(
           `not imported: ${member.principal} as ${member.role ?? 'revoked'} in ${databaseNameOf(member)}, where another role is stored`,
         );
       print(`imported ${roles} roles and ${invitations} invitations from ${FILE}`);
+      if (revokedElsewhere > 0)
+        print(
+          `not imported: ${revokedElsewhere} revocations in every database, of principals without a role in ${ID}; to import all roles: members import ${FILE}`,
+        );
     },
   },
   revoked: {
