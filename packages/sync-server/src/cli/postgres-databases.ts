@@ -21,6 +21,7 @@ export const POSTGRES_ACTIONS: Readonly<
   Record<string, (administration: PostgresAdministration, action: Action) => Promise<void>>
 > = {
   list: async (administration, { print }) => {
+    await administration.requireAll({ unlessLost: true });
     for (const [databaseId, shard] of await administration.placed())
       print(shard === null ? databaseId : `${databaseId}\t${shard}`);
   },
@@ -60,6 +61,7 @@ export function examinePostgres(
   return PostgresAdministration.use(
     source,
     async (administration) => {
+      await administration.requireAll({ unlessLost: true });
       for (const { shard, problems } of await administration.problems())
         report(shard === null ? 'PostgreSQL' : `shard ${shard}`, problems);
       for (const databaseId of await administration.list())

@@ -49,7 +49,7 @@ export class PostgresAdministration {
   /**
    * Runs `work` with the existing store. With `isReadOnly`, `work` may only read, and no shard is registered. Throws
    * `storage-missing` if no server has created a store, `config-invalid` if a different version of the server made its
-   * tables or a single URL is that of a shard, or `database-unavailable` if PostgreSQL does not respond.
+   * tables, or `database-unavailable` if PostgreSQL does not respond.
    */
   static async use<Result>(
     source: PostgresSource,
@@ -71,6 +71,17 @@ export class PostgresAdministration {
 
   private get store(): PostgresStore | ShardedStore {
     return this.opened.store;
+  }
+
+  /**
+   * Throws `config-invalid` for a single URL that is one of several shards. `unlessLost` allows a shard other than the
+   * first: while the first one is unavailable, its databases can be read only there.
+   */
+  async requireAll({ unlessLost = false }: { readonly unlessLost?: boolean } = {}): Promise<void> {
+    const { shards, servers } = this.opened;
+    const { store } = servers[0] as Server;
+    if (shards !== null || (unlessLost && (await store.directoryId()) !== (await store.storeId()))) return;
+    await store.requireAlone();
   }
 
   /** The ids of all databases with their shards, which are null if there is only one server. */
@@ -105,15 +116,17 @@ export class PostgresAdministration {
 
   /** Creates an empty database, if it does not exist. */
   async create(databaseId: string): Promise<void> {
+    await this.requireAll();
     (await this.store.open(databaseId, { onCaughtUp: () => undefined, onLost: () => undefined })).close();
   }
 
   /**
    * Imports a database file under a new log epoch. Throws `schema-incompatible` if the file has tables or columns that
-   * PostgreSQL lacks, and `config-invalid` if the database exists, or if the file has values that PostgreSQL's columns
-   * cannot store.
+   * PostgreSQL lacks, and `config-invalid` if the database exists, if the file has values that PostgreSQL's columns
+   * cannot store, or for the URL of one of several shards.
    */
   async import(databaseId: string, from: string): Promise<void> {
+    await this.requireAll();
     const path = join(this.directory, 'import.sqlite');
     restoreDatabase(from, path, databaseId);
     const { sql, schema } = openDatabaseFile(path, this.schema);
@@ -140,9 +153,11 @@ export class PostgresAdministration {
 
   /**
    * Deletes a database with its members, also one whose deletion was interrupted. Instances that have it open close it;
-   * a client that connects afterwards creates a new one. Throws `storage-missing`.
+   * a client that connects afterwards creates a new one. Throws `storage-missing`, and `config-invalid` for the URL of
+   * one of several shards.
    */
   async delete(databaseId: string): Promise<void> {
+    await this.requireAll();
     if (!(await this.has(databaseId))) throw new RockpoolError('storage-missing', { database: databaseId });
     // The members are at the first shard.
     const { connections: first } = this.opened.servers[0] as Server;
@@ -213,9 +228,7 @@ async function openServers(source: PostgresSource, directory: string, isReadOnly
       }),
     }));
     const shards = typeof source === 'string' ? null : new Shards(servers as OpenShard[], { isReadOnly });
-    const { store: first } = servers[0] as Server;
-    if (shards === null) await first.requireAlone();
-    const store = shards === null ? first : new ShardedStore(shards);
+    const store = shards === null ? (servers[0] as Server).store : new ShardedStore(shards);
     const serverOf = async (databaseId: string): Promise<Server> =>
       store instanceof ShardedStore ? store.shardOf(databaseId) : (servers[0] as Server);
     const close = async (): Promise<void> => {
