@@ -109,7 +109,8 @@ async function runServer(sources: Sources): Promise<void> {
   const config = readServeConfig(sources);
   const stopped = stopSignal();
   const server = await Promise.race([serve(config), stopped.then(() => null)]);
-  // It has accepted nothing yet, and may wait for PostgreSQL.
+  // It may wait for PostgreSQL. What it has accepted by now is at most a moment old; clients send again what is not
+  // confirmed.
   if (server === null) return process.exit(0);
   void stopped.then(endLater);
   print(`listening on ${server.url}`);
