@@ -263,7 +263,8 @@ export interface SyncControl {
   /**
    * Resolves when the state is `up-to-date`: the server has decided all changes of this device, and the device has all
    * that the server has announced. Stays pending without a connection; `status` says why. Rejects with the reason of
-   * `signal`, with `config-invalid` if the client has no server, and with `client-closed` and `tab-outdated`.
+   * `signal`, with `config-invalid` if the client has no server, with `code-unloadable` if its code does not load, with
+   * `client-closed`, and with the reason in `status` once this tab has ended.
    *
    * ```ts
    * await client.sync.upToDate({ signal: AbortSignal.timeout(10_000) });

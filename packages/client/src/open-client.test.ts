@@ -8,6 +8,8 @@ import type { PersistenceChoice } from './rpc/persistence.ts';
 import type { OwnState } from './rpc/presence.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
 import type { ClientEnvironment } from './client-session.ts';
+import type { ClientOptions, SyncOptions } from './interface/client-options.ts';
+import { loadPart } from './load-part.ts';
 import { openClient } from './open-client.ts';
 import { INITIAL_STATUS } from './rpc/sync-status.ts';
 import type { EncodedRows } from './rpc/rows-transfer.ts';
@@ -16,6 +18,8 @@ import { defineSchema } from './schema/define-schema.ts';
 import { requireAllSent } from './tab/require-all-sent.ts';
 import { settle } from '../testing/fake-tabs.ts';
 import { testTable } from '../testing/worker/table-schema.ts';
+
+vi.mock(import('./load-part.ts'), { spy: true });
 
 /** Workers that open and then send the events of a test. */
 class Workers {
@@ -57,10 +61,10 @@ class Workers {
     deleteDatabase: async () => undefined,
   };
 
-  open(persistence: PersistenceChoice): Promise<Client> {
+  open(persistence: PersistenceChoice, options: Pick<ClientOptions, 'sync'> = {}): Promise<Client> {
     const schema = buildSchema([testTable('page', { id: 'text not null' })]);
     return openClient(
-      { name: 'stuck', schema, persistence, onError: ({ code }) => void this.problems.push(code) },
+      { name: 'stuck', schema, persistence, ...options, onError: ({ code }) => void this.problems.push(code) },
       this.environment,
     );
   }
@@ -134,6 +138,7 @@ describe('a client whose replacement worker cannot open the database', () => {
     ['tab-outdated', 'outdated'],
     ['database-newer', 'blocked'],
     ['other-principal', 'blocked'],
+    ['migration-failed', 'blocked'],
   ] as const)('shows %s, tries no more, and can be closed', async (code, state) => {
     const workers = new Workers();
     const client = await workers.open('durable');
@@ -148,13 +153,13 @@ describe('a client whose replacement worker cannot open the database', () => {
     expect(workers.ended.map((error) => error.code)).toEqual(['worker-stuck', 'client-closed']);
   });
 
-  it('shows an error that may pass, and tries again', async () => {
+  it.each(['storage-busy', 'storage-ephemeral', 'storage-corrupt'] as const)('tries again after %s', async (code) => {
     const workers = new Workers();
     const client = await workers.open('durable');
-    workers.opened = () => Promise.reject(new RockpoolError('storage-busy'));
+    workers.opened = () => Promise.reject(new RockpoolError(code));
     workers.sayStuck();
     const reason = (): unknown => client.status.current.reason?.code;
-    await expect.poll(reason).toBe('storage-busy');
+    await expect.poll(reason).toBe(code);
     expect(client.status.current.state).toBe('opening');
     workers.opened = () => Promise.resolve();
     vi.advanceTimersByTime(5_000);
@@ -174,6 +179,56 @@ describe('a client whose replacement worker cannot open the database', () => {
     await closed;
     expect(workers.problems).toEqual(['worker-stuck']);
   });
+});
+
+describe('the wait until a client is up to date', () => {
+  const sync: SyncOptions = { url: 'ws://localhost', databaseId: 'pages', token: async () => '' };
+
+  it('ends with its signal, or when the client closes, while a worker is replaced', async () => {
+    const workers = new Workers();
+    const client = await workers.open('durable', { sync });
+    workers.opened = () => new Promise(() => undefined);
+    workers.sayStuck();
+    await client.listBranches().catch(() => undefined); // Loads the code of rare calls.
+    const aborter = new AbortController();
+    const aborted = client.sync.upToDate({ signal: aborter.signal }).catch((reason: unknown) => reason);
+    const waiting = client.sync.upToDate().catch((error: unknown) => error);
+    await settle();
+    aborter.abort('enough');
+    expect(await aborted).toBe('enough');
+    const closed = client.close();
+    expect(await waiting).toMatchObject({ code: 'client-closed' });
+    void closed;
+  });
+
+  it('ends with its signal while its code loads', async () => {
+    const client = await new Workers().open('durable', { sync });
+    vi.mocked(loadPart).mockReturnValueOnce(new Promise(() => undefined));
+    const aborter = new AbortController();
+    const aborted = client.sync.upToDate({ signal: aborter.signal }).catch((reason: unknown) => reason);
+    aborter.abort('enough');
+    expect(await aborted).toBe('enough');
+    await client.close();
+  });
+
+  it.each(['tab-outdated', 'tab-options-differ', 'schema-incompatible'] as const)(
+    'rejects with the reason for which the tab ends: %s',
+    async (code) => {
+      const workers = new Workers();
+      const client = await workers.open('durable', { sync });
+      const waiting = client.sync.upToDate().catch((error: unknown) => error);
+      await settle();
+      const status = {
+        ...INITIAL_STATUS,
+        role: 'none',
+        state: code === 'tab-outdated' ? 'outdated' : 'blocked',
+        reason: new RockpoolError(code).toData(),
+      } as const;
+      void workers.tabs[0]?.onEvent({ kind: 'status', update: { number: 1, status } });
+      expect(await waiting).toMatchObject({ code });
+      await client.close();
+    },
+  );
 });
 
 it('a closed client starts no worker for a late report', async () => {

@@ -75,7 +75,15 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
       pause: async () => void (await session.write([], { kind: 'pause-sync' })),
       resume: async () => void (await session.write([], { kind: 'resume-sync' })),
       tryNow: () => session.call((worker) => worker.syncNow()),
-      upToDate: async (given) => (await rareCalls()).untilUpToDate(session, sync, given),
+      upToDate: (given) =>
+        new Promise((resolve, reject) => {
+          const signal = given?.signal;
+          signal?.throwIfAborted();
+          signal?.addEventListener('abort', () => reject(signal.reason)); // The code may still load.
+          rareCalls()
+            .then((calls) => calls.untilUpToDate(session, sync, given))
+            .then(resolve, reject);
+        }),
     },
     async leave({ discardUnsent = false } = {}) {
       if (!discardUnsent) await (await rareCalls()).requireAllSent(session);

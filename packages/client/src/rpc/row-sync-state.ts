@@ -28,7 +28,10 @@ export interface RowSyncState {
    * has not changed the row for a week: `delivered` if the row exists, else `none`.
    */
   readonly stage: ChangeStage | 'delivered' | 'none';
-  /** Oldest first. Includes changes that were admitted in the last week. */
+  /**
+   * Oldest first. Includes changes that were admitted in the last week, except those with more than 5,000 newer
+   * changesets.
+   */
   readonly changes: readonly ChangeSyncState[];
   /** Ids of the row's entries in the conflict log, oldest first. */
   readonly conflicts: readonly string[];

@@ -93,7 +93,7 @@ export interface StuckStage {
 
 /**
  * `leader`: this tab writes and syncs for all tabs. `follower`: this tab reads locally and sends its writes to the
- * leader. `none`: this tab does neither, because it is opening, suspended or outdated.
+ * leader. `none`: this tab does neither, because it is opening, suspended, or ended (`blocked`, `outdated`).
  */
 export type TabRole = 'leader' | 'follower' | 'none';
 

@@ -1,7 +1,7 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Remote } from 'comlink';
+import { FINAL_ERRORS } from '../rpc/final-errors.ts';
 import type { WorkerApi } from '../rpc/worker-api.ts';
-import { needsPerson } from './needs-person.ts';
 import type { WorkerConnection } from './worker-connection.ts';
 
 /** One ping in five seconds has no measurable cost. */
@@ -106,7 +106,7 @@ export class ReplaceableWorker implements TabWorker {
       (thrown: unknown) => {
         if (this.run.connection !== connection) return;
         const failure = toRockpoolError(thrown);
-        const isFinal = needsPerson(failure);
+        const isFinal = FINAL_ERRORS.has(failure.code);
         if (!isFinal) this.opening = 'failed'; // The next check tries again.
         onDown(failure, isFinal);
       },

@@ -21,21 +21,28 @@ export async function untilUpToDate(
 ): Promise<void> {
   signal?.throwIfAborted();
   if (sync === undefined) throw new RockpoolError('config-invalid', { problem: 'no sync server is configured' });
-  await session.call(async () => undefined); // Rejects if the client is closed, or its database could not be opened.
   const reached = Promise.withResolvers<void>();
   const ends = endsBySession.get(session) ?? endsOf(session);
   const onClose = (): void => reached.reject(new RockpoolError('client-closed'));
   const onAbort = (): void => reached.reject(signal?.reason);
   ends.add(onClose);
   signal?.addEventListener('abort', onAbort);
-  const stop = session.status.subscribe(({ state, reason }) => {
-    if (state === 'up-to-date') reached.resolve();
-    else if (state === 'outdated' && reason !== null) reached.reject(RockpoolError.fromData(reason));
-  });
-  if (signal?.aborted === true) onAbort();
+  let isOver = false;
+  let stop = (): void => undefined;
+  const follow = (): void => {
+    if (isOver) return;
+    stop = session.status.subscribe(({ state, role, reason }) => {
+      if (state === 'up-to-date') reached.resolve();
+      else if (role === 'none' && (state === 'outdated' || state === 'blocked') && reason !== null)
+        reached.reject(RockpoolError.fromData(reason));
+    });
+  };
+  // Rejects if the client is closed, or its database could not be opened. Waits while a worker is replaced.
+  session.call(async () => undefined).then(follow, reached.reject);
   try {
     await reached.promise;
   } finally {
+    isOver = true;
     stop();
     ends.delete(onClose);
     signal?.removeEventListener('abort', onAbort);

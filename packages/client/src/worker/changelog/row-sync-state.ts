@@ -22,8 +22,8 @@ export interface RowSyncStateParts {
   readonly rejected: RejectedTable;
 }
 
-// Limits the decoding of admitted changesets to half a second in the worst case. Those with more than this many newer
-// ones are omitted; pending and rejected changesets never are.
+// Limits the decoding of admitted changesets to half a second in the worst case. An admitted changeset with more than
+// this many newer ones is omitted; pending and rejected ones never are.
 const MAX_CHANGESETS = 5_000;
 
 /**

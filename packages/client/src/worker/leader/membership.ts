@@ -1,4 +1,5 @@
-import { RockpoolError, toRockpoolError, type ErrorCode, type ErrorData } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError, type ErrorData } from '@rockpool/shared';
+import { FINAL_ERRORS } from '../../rpc/final-errors.ts';
 import type { Touched } from '../../rpc/query-dependencies.ts';
 import type { Reads } from '../../rpc/reads.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
@@ -80,19 +81,6 @@ const ANNOUNCEMENT_DEADLINE_MS = REQUEST_DEADLINE_MS;
 /** Retry delays after a failed take-over, from one second, doubled up to half a minute. */
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
-
-/**
- * While this tab was suspended, another tab bound the database to a different server database or principal, or a newer
- * version migrated it. A migration that waited for undecided changes can also fail when this tab takes over. Retrying
- * cannot succeed, and waiting requests must not wait forever.
- */
-const IS_FINAL: ReadonlySet<ErrorCode> = new Set([
-  'database-mismatch',
-  'database-newer',
-  'migration-failed',
-  'other-principal',
-  'schema-incompatible',
-]);
 
 export class Membership<Database extends WritableDatabase> {
   /** Waits while this tab cannot read, because its role changes or its page is suspended. */
@@ -523,7 +511,7 @@ export class Membership<Database extends WritableDatabase> {
   private async retryLater(thrown: unknown): Promise<void> {
     if (this.ended !== null) return;
     const error = toRockpoolError(thrown);
-    if (IS_FINAL.has(error.code)) return this.end(error).catch(this.tellProblem);
+    if (FINAL_ERRORS.has(error.code)) return this.end(error).catch(this.tellProblem);
     this.options.onProblem(error);
     await this.step(() => this.leave()).catch(this.tellProblem);
     const { code, fields } = error;

@@ -39,7 +39,10 @@ export interface ConnectionOptions {
 /** One connection to one database. All calls are synchronous; errors are RockpoolErrors. */
 export class Connection {
   readonly runtime: SqliteRuntime;
-  /** 0 once closed: SQLite rejects NULL, but not the address of freed memory, which another connection may use. */
+  /**
+   * 0 once closed. Statements and `exec` then fail, while the address of freed memory may belong to another connection.
+   * Read no other property of a closed connection.
+   */
   handle: Pointer;
   /** The tables that prepared statements may write, since the caller has cleared the set. */
   readonly tablesWritten: Set<string> = new Set();
