@@ -74,6 +74,22 @@ describe('a server whose idle connections are limited', () => {
     expect(session.destroyed).toBe(false);
   });
 
+  it('does not count a session whose earlier request is answered late', async () => {
+    const responses: ServerResponse[] = [];
+    answering = (response) => void responses.push(response);
+    const accepted = once(server, 'connection');
+    const session = await opened();
+    const [there] = (await accepted) as [Socket];
+    const upgraded = once(server, 'upgrade');
+    session.write(`${REQUEST}GET / HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
+    await upgraded;
+    const answered = once(responses[0] as ServerResponse, 'close');
+    responses[0]?.end('late');
+    await answered;
+    for (let i = 0; i < 3; i++) await opened();
+    expect(there.destroyed).toBe(false);
+  });
+
   it('counts a connection again after its response', async () => {
     const kept = await opened();
     expect(await asked(kept)).toContain('answered');

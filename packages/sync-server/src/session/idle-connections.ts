@@ -43,6 +43,8 @@ export function limitIdleConnections(
   });
   server.on('upgrade', ({ socket }: IncomingMessage) => {
     room.leave(socket);
+    // A response to an earlier request may still end.
+    if (requests.has(socket)) requests.set(socket, Infinity);
     socket.off('close', onClose);
   });
 }
