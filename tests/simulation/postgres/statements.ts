@@ -88,7 +88,7 @@ export const STATEMENTS: readonly Statement[] = [
   }),
   // Every instance of a history has the same version: no column is missing.
   answering(/^SELECT relname \|\| '\.' \|\| attname FROM pg_attribute/, () => SHARED_COLUMNS.map((name) => [name])),
-  // A transaction of a history that reads tables lasts for less than a migration waits.
+  // A transaction of a history lasts for less than a migration waits.
   answering(/^\s*SELECT DISTINCT held\.virtualtransaction FROM pg_locks/, () => []),
   // The probe of the bus.
   answering(/^SELECT pg_backend_pid\(\)$/, () => [[1]]),

@@ -74,3 +74,44 @@ it('does not begin to migrate while a long transaction, such as a dump, reads th
   client.release();
   for (const connections of [instance, dump]) await connections.close();
 });
+
+it.each([
+  ['a move, holds the lock of commits', `BEGIN; SELECT pg_advisory_xact_lock_shared(${SCHEMA_LOCK})`],
+  ['VACUUM, changes the table', 'BEGIN; LOCK TABLE rockpool.accounts IN SHARE UPDATE EXCLUSIVE MODE'],
+])('does not begin to migrate while a long transaction, such as %s', async (_, statements) => {
+  const { url } = await postgres.server.createDatabase();
+  const [instance, other] = [new Connections(url), new Connections(url)];
+  await prepareSchema(instance, TEST_SCHEMA);
+  const client = await other.connect();
+  await client.query(statements);
+  const extended = buildSchema(
+    TEST_TABLES.map((one) =>
+      one.name === 'accounts' ? { ...one, columns: [...one.columns, column('color', 'text')] } : one,
+    ),
+  );
+  await expect(prepareSchema(instance, extended, { patienceMs: 0 })).rejects.toMatchObject({
+    code: 'database-unavailable',
+    fields: { problem: expect.stringContaining('a long transaction such as pg_dump') as string },
+  });
+  expect(await prepareSchema(instance, TEST_SCHEMA)).toMatchObject({ schema: { hash: TEST_SCHEMA.hash } });
+  await client.query('COMMIT');
+  expect(await prepareSchema(instance, extended)).toMatchObject({ schema: { hash: extended.hash } });
+  client.release();
+  for (const connections of [instance, other]) await connections.close();
+});
+
+it('waits for the lock of commits also if it only adds a table', async () => {
+  const { url } = await postgres.server.createDatabase();
+  const [instance, move] = [new Connections(url), new Connections(url)];
+  await prepareSchema(instance, TEST_SCHEMA);
+  const client = await move.connect();
+  await client.query(`BEGIN; SELECT pg_advisory_xact_lock_shared(${SCHEMA_LOCK})`);
+  const withTags = buildSchema([...TEST_TABLES, table('tags', [column('id', 'text', { notNull: true })])]);
+  await expect(prepareSchema(instance, withTags, { patienceMs: 0 })).rejects.toMatchObject({
+    code: 'database-unavailable',
+    fields: { problem: expect.stringContaining('a long transaction such as pg_dump') as string },
+  });
+  await client.query('COMMIT');
+  client.release();
+  for (const connections of [instance, move]) await connections.close();
+});

@@ -121,8 +121,8 @@ export async function prepareSchema(
       });
     return { commit: false, result: result ?? (await alteredTables(connection, own)) };
   });
-  if (!Array.isArray(prepared)) return storedTables(prepared);
-  await untilUnused(connections, prepared, patienceMs);
+  if (prepared !== null && !Array.isArray(prepared)) return storedTables(prepared);
+  if (prepared !== null) await untilUnused(connections, prepared, patienceMs);
   return storedTables(await changedSchema(connections, own));
 }
 
@@ -141,11 +141,11 @@ function changedSchema(connections: Connections, own: Schema): Promise<Schema> {
 }
 
 /**
- * Resolves when the transactions that use the tables now have ended. A dump keeps its locks for hours: a migration
- * would wait for them in vain, and the commits of all instances would wait behind it, again at each attempt to start.
+ * Resolves when the transactions that use the tables, or that no schema change may overlap, have ended. A dump or the
+ * copy of a database keeps its locks for minutes or hours: a migration would wait for them in vain, and the commits of
+ * all instances would wait behind it, again at each attempt to start.
  */
 async function untilUnused(connections: Connections, tables: readonly string[], patienceMs: number): Promise<void> {
-  if (tables.length === 0) return;
   const deadlineMs = performance.now() + patienceMs;
   for (let found: readonly unknown[] | null = null; ;) {
     const users = (await connections.query(USERS_SQL, [tables])).map(([transaction]) => transaction);
@@ -154,22 +154,29 @@ async function untilUnused(connections: Connections, tables: readonly string[], 
     if (performance.now() > deadlineMs)
       throw new RockpoolError('database-unavailable', {
         problem:
-          'the tables must change, but a long transaction such as pg_dump uses them: try again when it has ended',
+          'the tables must change, but a long transaction such as pg_dump or a move uses them: try again when it has ended',
       });
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-/** The transactions that use one of the tables. PostgreSQL ends an automatic vacuum for a migration. */
+/**
+ * The transactions that use one of the tables or hold SCHEMA_LOCK, which pg_locks splits into two numbers. Without
+ * automatic vacuums, which PostgreSQL ends for a migration. They have no user; other roles cannot read more about them.
+ */
 const USERS_SQL = `
 SELECT DISTINCT held.virtualtransaction FROM pg_locks AS held
-JOIN pg_class ON pg_class.oid = held.relation JOIN pg_namespace ON pg_namespace.oid = relnamespace
-WHERE nspname = '${NAMESPACE}' AND relname = ANY($1) AND held.granted AND held.pid <> pg_backend_pid()
+WHERE held.granted AND held.pid <> pg_backend_pid()
 AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-AND NOT EXISTS (
-  SELECT FROM pg_locks AS other
-  WHERE other.virtualtransaction = held.virtualtransaction AND other.mode = 'ShareUpdateExclusiveLock'
-)`;
+AND (
+  held.locktype = 'advisory' AND held.objsubid = 1
+  AND held.classid = ${Math.floor(SCHEMA_LOCK / 2 ** 32)} AND held.objid = ${SCHEMA_LOCK % 2 ** 32}
+  OR held.relation IN (
+    SELECT pg_class.oid FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = '${NAMESPACE}' AND relname = ANY($1)
+  )
+)
+AND NOT EXISTS (SELECT FROM pg_stat_activity AS activity WHERE activity.pid = held.pid AND activity.usesysid IS NULL)`;
 
 /**
  * Returns the tables in the state in which another instance left them. Throws `schema-incompatible` if an instance with
@@ -314,9 +321,12 @@ const ADDED_COLUMNS: Readonly<Record<string, Readonly<Record<string, string>>>> 
   rockpool_store: { store_id: 'uuid NOT NULL DEFAULT gen_random_uuid()', directory: 'uuid' },
 };
 
-/** The names of the existing tables that a migration would add columns to, for which nothing may use them. */
-async function alteredTables(connection: Connection, own: Schema): Promise<string[]> {
-  if (!(await tableNames(connection)).has('rockpool_store')) return [];
+/**
+ * The names of the existing tables that a migration would add columns to, for which nothing may use them. Null if no
+ * tables exist.
+ */
+async function alteredTables(connection: Connection, own: Schema): Promise<string[] | null> {
+  if (!(await tableNames(connection)).has('rockpool_store')) return null;
   const [[, stored] = []] = await connection.query(`SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`);
   const before = decodeSchema(stored as string);
   const schema = isStoredAs(stored as string, own) ? own : openedSchema(before, own).schema;
