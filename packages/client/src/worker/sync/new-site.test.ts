@@ -146,6 +146,59 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
+  it('keeps its rows until the full resync if the server has some of its changesets by then', () => {
+    const database = openInMemory();
+    const sync = testSync(database);
+    const shown = (): unknown => database.connection.rows('SELECT id, name, amount FROM account ORDER BY id');
+    sync.greet(testWelcome());
+    const ids = ['a', 'b', 'c'];
+    const groups = [
+      testGroup(
+        'insert',
+        account,
+        ids.map((id) => ({ id, name: id, amount: 1n })),
+      ),
+    ];
+    sync.applyDelivery(testDelivery({ to: 1, groups }));
+    write(database, "UPDATE account SET amount = 5 WHERE id = 'c'");
+    const removed = testGroup('delete', account, [{ id: 'c' }]);
+    sync.applyDelivery(
+      testDelivery({ from: 1, to: 3, lastAckedSequence: 1, outcomes: admitted(1, 1), groups: [removed] }),
+    );
+    write(database, "UPDATE account SET name = 'D' WHERE id = 'a'");
+    const taken = testGroup('update', account, [{ id: 'b', name: 'D' }]);
+    sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 1, groups: [taken] }));
+    write(database, "UPDATE account SET amount = 7 WHERE id = 'a'");
+    const before = shown();
+    const welcome = testWelcome({ logEpoch: testEpoch(2), fullResync: true });
+    sync.greet(welcome);
+    sync.becomeNewSite(1);
+    // The server has received the update of c, and was restored again.
+    sync.greet({ ...welcome, lastAckedSequence: 1 });
+    sync.becomeNewSite(2);
+    expect(shown()).toEqual(before);
+    expect([numbers(database), database.rejected.count()]).toEqual([[1, 2], 1]);
+    expect(sync.position().fullResync).toBe(true);
+    const rowsThere = [
+      { id: 'a', name: 'a', amount: 1n },
+      { id: 'c', name: 'c', amount: 5n },
+    ];
+    sync.applyDelivery(testDelivery({ whole: true, to: 2, groups: [testGroup('insert', account, rowsThere)] }));
+    expect(shown()).toEqual([
+      ['a', 'D', 7],
+      ['c', 'c', 5],
+    ]);
+    expect(database.rejected.count()).toBe(0);
+    expect(sync.position().fullResync).toBe(false);
+    // The rows of a changeset that leaves can be derived again.
+    sync.becomeNewSite(2);
+    expect(shown()).toEqual([
+      ['a', 'a', 7],
+      ['c', 'c', 5],
+    ]);
+    database.close();
+  });
+
   it('names the tables from which rows are removed, for live queries', () => {
     const database = openInMemory();
     const touched: string[] = [];

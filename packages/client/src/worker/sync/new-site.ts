@@ -20,10 +20,10 @@ export interface NewSiteOptions {
 /**
  * Continues as a new site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1.
  * Those before it are on the server under the old site. Pending ones also leave the visible rows; they come back in
- * deliveries as another site's writes. Returns the names of the touched tables. A write on top of such a change counts
- * as concurrent with it, because its base is older: a cell still goes to the later write, but an update of a row that
- * was inserted this way loses and goes to the conflict log. Changesets of an earlier principal are deleted, except
- * rejected ones.
+ * deliveries as another site's writes. Before a full resync, which replaces all rows, the rows stay as they are.
+ * Returns the names of the touched tables. A write on top of such a change counts as concurrent with it, because its
+ * base is older: a cell still goes to the later write, but an update of a row that was inserted this way loses and goes
+ * to the conflict log. Changesets of an earlier principal are deleted, except rejected ones.
  */
 export function becomeNewSite(
   database: OpenDatabase,
@@ -43,13 +43,15 @@ export function becomeNewSite(
         pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]),
       );
       let touched: ReadonlySet<string> = new Set();
-      // Otherwise the rows stay. They cannot be derived again if acknowledged changesets have become pending, as after
-      // another change of site: until the full resync, no covered value describes the rows beneath them.
-      if (leaving.size > 0) {
+      // Before a full resync, the rows stay as they are. They could not be derived: after another change of site,
+      // acknowledged changesets are pending, and no covered value describes the rows beneath them.
+      const keepsLeaving = leaving.size > 0 && meta.wantsFullResync;
+      if (leaving.size > 0 && !keepsLeaving) {
         const applied = applyRows({ connection, tablesById, pending, outcomeKinds: leaving, groups: [] });
         updateMasked(progress, pending, applied.masked, leaving);
         touched = applied.touched;
       }
+      if (firstOwn <= database.outbox.lastAckedSequence()) meta.set('wants_whole', 1);
       const inserted =
         logEpoch === null ? 0 : insertKept(connection, logEpoch, firstOwn, database.outbox.lastAckedSequence());
       const oldSiteId = meta.siteId;
@@ -64,7 +66,7 @@ export function becomeNewSite(
           documents,
           { shown: documentAuthor(meta), masked: maskedAuthor },
           firstOwn,
-          whereEditsAre(database),
+          keepsLeaving ? (): EditVisibility => 'in-base' : whereEditsAre(database),
         );
       }
       // All of them were written under an older log epoch than the current log, which may lack the kept changesets.
