@@ -15,6 +15,8 @@ export interface InApp {
   readonly queryCount: number;
   /** Queries of the page begin once this has resolved. */
   mayQuery: Promise<void>;
+  /** Resolves when the page calls `client.undo` or `client.redo` the next time. */
+  onNext(way: 'undo' | 'redo'): Promise<void>;
   /** Draws the content of a page; each name is a different page of the app. */
   show(page: string, content: ReactNode): void;
   close(): Promise<void>;
@@ -39,7 +41,13 @@ export async function inApp(persistence: 'memory' | 'durable' = 'memory'): Promi
       queryCount += 1;
     }
   };
-  const pageClient = { ...client, query };
+  const called = { undo: (): void => undefined, redo: (): void => undefined };
+  const step = (way: 'undo' | 'redo') => async (): Promise<boolean> => {
+    const done = client[way]();
+    called[way]();
+    return await done;
+  };
+  const pageClient = { ...client, query, undo: step('undo'), redo: step('redo') };
   const app: InApp = {
     client,
     container,
@@ -47,6 +55,10 @@ export async function inApp(persistence: 'memory' | 'durable' = 'memory'): Promi
       return queryCount;
     },
     mayQuery: Promise.resolve(),
+    onNext: (way) =>
+      new Promise((resolve) => {
+        called[way] = resolve;
+      }),
     show: (page, content) =>
       flushSync(() =>
         root.render(

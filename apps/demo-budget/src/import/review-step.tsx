@@ -132,9 +132,11 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
       '',
       {
         count: ({ transactionCount }) => transactionCount,
-        finish: async ({ imported }, isUndone) => {
-          // Another device or tab has changed some of the entries.
-          if (!isUndone) await takeImportBack(client, imported);
+        revert: async ({ imported }) => {
+          const isRemoved = (await removedCount(client, imported)) === imported.addedIds.length;
+          return isRemoved ? 0 : await takeImportBack(client, imported);
+        },
+        finish: async ({ imported }) => {
           // The user may have chosen another file.
           if (isShown.current) onFile(null);
           return takenBackWords(await removedCount(client, imported));

@@ -80,10 +80,12 @@ describe('the undo shortcut', () => {
   };
   const bothAtOnce: Whole<unknown> = {
     count: () => 2,
-    finish: async (_, isUndone) => {
-      if (!isUndone) await app.client.execute("DELETE FROM categories WHERE name IN ('Food', 'Meals', 'Fun')");
-      return 'Both removed.';
+    revert: async () => {
+      const isLeft = (await names()).some((name) => ['Food', 'Meals', 'Fun'].includes(String(name)));
+      if (!isLeft) return 0;
+      return (await app.client.execute("DELETE FROM categories WHERE name IN ('Food', 'Meals', 'Fun')")).changes;
     },
+    finish: () => Promise.resolve('Both removed.'),
   };
 
   it('undoes an action of several transactions as a whole, between those after and before it, and redoes it', async () => {
@@ -179,14 +181,74 @@ describe('the undo shortcut', () => {
     await expect.poll(names).toEqual(['Food', 'Fun', 'Rent']);
   });
 
+  it('keeps an action that another one interrupted, and undoes all of the other', async () => {
+    await addCategory(app.client, 'Rent', 'spending');
+    const begun = Promise.withResolvers<void>();
+    const mayEnd = Promise.withResolvers<void>();
+    const interrupted = async (): Promise<void> => {
+      await addCategory(app.client, 'Food', 'spending');
+      begun.resolve();
+      await mayEnd.promise;
+      await addCategory(app.client, 'Fun', 'spending');
+    };
+    show('accounts', interrupted, bothAtOnce);
+    save();
+    await begun.promise;
+    // No undo of a part.
+    pressUndo();
+    show('entries', () => addCategory(app.client, 'Gifts', 'spending'));
+    save();
+    await expect.poll(() => textOf('status')).toContain('Saved.');
+    expect(await names()).toEqual(['Food', 'Gifts', 'Rent']);
+    show('accounts', interrupted, bothAtOnce);
+    mayEnd.resolve();
+    await expect.poll(() => textOf('status')).toBe('Saved.');
+    pressUndo();
+    await expect.poll(() => textOf('status')).toBe('Both removed.');
+    expect(await names()).toEqual(['Gifts', 'Rent']);
+  });
+
+  it.each(['undo', 'redo'] as const)(
+    'keeps an action that begins during the %s of several transactions',
+    async (way) => {
+      await addCategory(app.client, 'Rent', 'spending');
+      show('accounts', both, bothAtOnce);
+      save();
+      await expect.poll(() => textOf('status')).toBe('Saved.');
+      if (way === 'redo') {
+        pressUndo();
+        await expect.poll(() => textOf('status')).toBe('Both removed.');
+      }
+      const first = app.onNext(way);
+      press(way === 'undo' ? 'z' : 'y');
+      await first;
+      const mayWrite = Promise.withResolvers<void>();
+      show('entries', async () => {
+        await mayWrite.promise;
+        await addCategory(app.client, 'Gifts', 'spending');
+      });
+      save();
+      if (way === 'redo') await expect.poll(() => textOf('status')).toContain('Only part of it was redone.');
+      mayWrite.resolve();
+      await expect.poll(() => textOf('status')).toContain('Saved.');
+      if (way === 'redo') {
+        expect(await names()).toEqual(['Food', 'Gifts', 'Rent']);
+        pressUndo();
+        await expect.poll(() => textOf('status')).toContain('Undone.');
+        pressUndo();
+      }
+      await expect.poll(names).toEqual(way === 'redo' ? ['Rent'] : ['Gifts', 'Rent']);
+    },
+  );
+
   it('repeats the undo of an action of several transactions that failed', async () => {
     await addCategory(app.client, 'Rent', 'spending');
     let isFailing = true;
     show('accounts', both, {
       ...bothAtOnce,
-      finish: async (value, isUndone) => {
+      revert: async (value) => {
         if (isFailing) throw new Error('no');
-        return await bothAtOnce.finish(value, isUndone);
+        return await bothAtOnce.revert(value);
       },
     });
     save();

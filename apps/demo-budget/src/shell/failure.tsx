@@ -5,7 +5,7 @@ import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
 import { lastChangeset, writtenSince } from './last-changeset.ts';
 import { oneSave, type Save, type Words } from './one-save.ts';
-import { addSteps, counting, undoGroup, undoHistoryOf, type UndoStep } from './undo-steps.ts';
+import { addSteps, beginAction, counting, undoGroup, undoHistoryOf, type UndoStep } from './undo-steps.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
 import type { LongWork, Progress } from '../entries/change-many.ts';
 import { WorkToast, type RunningWork } from './work-toast.tsx';
@@ -21,10 +21,12 @@ export interface Whole<T> {
   /** The number of transactions of this tab that changed a synced row. */
   readonly count: (value: T) => number;
   /**
-   * Called once they are undone. If `isUndone` is false, some of them could not be, and the function reverts the rest.
-   * Resolves to the words to show.
+   * Reverts what is left of the action. Called also if all its transactions are undone; then it must not write, because
+   * even a write without effect clears the steps of `client.redo`. Resolves to the number of rows that it changed.
    */
-  readonly finish: (value: T, isUndone: boolean) => Promise<string>;
+  readonly revert: (value: T) => Promise<number>;
+  /** Called once the action is undone. Resolves to the words to show. */
+  readonly finish: (value: T) => Promise<string>;
 }
 
 interface Actions {
@@ -94,7 +96,7 @@ function mayWorkLater(error: unknown): boolean {
 }
 
 /** Undo steps of an action: one per transaction, none for undoing an action, or one for all of it. */
-type StepsOf<T> = 'transactions' | 'none' | ((value: T) => UndoStep);
+type StepsOf<T> = 'transactions' | 'none' | ((value: T, isAlone: boolean) => UndoStep);
 
 /** `written`: the number of transactions. Undo would revert the last one alone. */
 function doneWith<T>(words: Words<T>, value: T, written: number): Done | null {
@@ -135,14 +137,16 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
       }
       const begunOn = current.current;
       const addTransactions = (count: number): void => addSteps(history, ...Array.from({ length: count }, () => null));
+      const begun = stepsOf === 'none' ? null : beginAction(history, typeof stepsOf === 'function');
       let before: number | null | undefined;
       try {
         before = await lastChangeset(client);
         const value = await action();
+        const isAlone = begun?.end() ?? false;
         // The action is done: a failed read must not report it as failed.
         const written = await counting(history, writtenSince(client, before, 1));
         if (stepsOf === 'transactions') addTransactions(written);
-        else if (stepsOf !== 'none' && written > 0) addSteps(history, stepsOf(value));
+        else if (stepsOf !== 'none' && written > 0) addSteps(history, stepsOf(value, isAlone));
         // The user may have left the page. A failure, however, is shown on any page.
         if (current.current === begunOn) {
           setFailure(null);
@@ -151,6 +155,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         }
         return true;
       } catch (error) {
+        begun?.end();
         if (error === stopped) setDone({ sentence: 'Stopped. Nothing was changed.', offer: null });
         else setFailure({ sentence: errorSentence(error), again: mayWorkLater(error) ? again : null });
         // The transactions before the failure are steps of `client.undo`. The failure does not wait for their number.
@@ -163,14 +168,19 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
   );
   const run = useCallback<Actions['run']>(
     <T,>(action: () => Promise<T>, words: Words<T> = '', whole?: Whole<T>) => {
-      const groupOf = ({ count, finish }: Whole<T>, value: T): UndoStep =>
+      const groupOf = ({ count, revert, finish }: Whole<T>, value: T, isAlone: boolean): UndoStep =>
         undoGroup({
           client,
           history,
           count: count(value),
+          isAlone,
+          revert: () => revert(value),
           undo: async (undoAll, again) => {
             setRunning({ label: 'Undoing', progress: null, stop: null });
-            const undo = async (): Promise<string> => await finish(value, await undoAll());
+            const undo = async (): Promise<string> => {
+              await undoAll();
+              return await finish(value);
+            };
             try {
               return await write(undo, (sentence) => sentence, again, 'none');
             } finally {
@@ -178,8 +188,9 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
             }
           },
         });
-      const attempt = (): void =>
-        void write(action, words, attempt, whole === undefined ? 'transactions' : (value) => groupOf(whole, value));
+      const stepsOf: StepsOf<T> =
+        whole === undefined ? 'transactions' : (value, isAlone) => groupOf(whole, value, isAlone);
+      const attempt = (): void => void write(action, words, attempt, stepsOf);
       attempt();
     },
     [client, history, write],

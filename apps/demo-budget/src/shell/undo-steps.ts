@@ -5,8 +5,8 @@ export interface UndoGroup {
   /** True from the start of the undo, unless it fails. See `undoGroup` for when the group stays a step. */
   readonly isTakenBack: boolean;
   readonly takeBack: () => void;
-  /** Redoes the action after `takeBack`. Resolves to false if there is nothing to redo. */
-  readonly redo: () => Promise<boolean>;
+  /** Redoes the action after `takeBack`. Resolves to how much of it could be redone. */
+  readonly redo: () => Promise<'all' | 'part' | 'nothing'>;
 }
 
 /** Null for a transaction that `client.undo` undoes. */
@@ -21,22 +21,39 @@ export interface UndoHistory {
    * before its steps are counted.
    */
   counted: Promise<unknown>;
+  /** How many actions have begun, without undo and redo. */
+  begunCount: number;
+  /** How many of them have not ended. */
+  runningCount: number;
+  /** How many undos, redos and actions that become a group are running. Another undo would revert part of them. */
+  busyCount: number;
+  /** How many actions have several steps. Some may be transactions of other tabs, which `client.undo` does not undo. */
+  unsureCount: number;
 }
 
 // A what-if is a client of its own.
 const histories = new WeakMap<Client, UndoHistory>();
 
 export function undoHistoryOf(client: Client): UndoHistory {
-  const history = histories.get(client) ?? { done: [], undone: [], counted: Promise.resolve() };
+  const history = histories.get(client) ?? {
+    done: [],
+    undone: [],
+    counted: Promise.resolve(),
+    begunCount: 0,
+    runningCount: 0,
+    busyCount: 0,
+    unsureCount: 0,
+  };
   histories.set(client, history);
   return history;
 }
 
 /** Adds steps that were just done. As in the client, nothing can be redone after them. */
-export function addSteps({ done, undone }: UndoHistory, ...steps: readonly UndoStep[]): void {
+export function addSteps(history: UndoHistory, ...steps: readonly UndoStep[]): void {
   if (steps.length === 0) return;
-  done.push(...steps);
-  undone.length = 0;
+  if (steps.length > 1) history.unsureCount += 1;
+  history.done.push(...steps);
+  history.undone.length = 0;
 }
 
 /** Makes an undo or redo wait for `count`, which counts the steps of an action that has ended. Returns `count`. */
@@ -45,46 +62,99 @@ export function counting<T>(history: UndoHistory, count: Promise<T>): Promise<T>
   return count;
 }
 
+export interface BegunAction {
+  /** Returns whether no other action, undo or redo ran since this action began. Repeated calls have no effect. */
+  readonly end: () => boolean;
+}
+
+/** No undo or redo begins before the end of an action that becomes a group. */
+export function beginAction(history: UndoHistory, isGroup: boolean): BegunAction {
+  const wasQuiet = history.runningCount === 0 && history.busyCount === 0;
+  let running = 1;
+  let busy = isGroup ? 1 : 0;
+  history.runningCount += running;
+  history.busyCount += busy;
+  history.begunCount += 1;
+  const begun = history.begunCount;
+  const end = (): boolean => {
+    history.runningCount -= running;
+    history.busyCount -= busy;
+    running = 0;
+    busy = 0;
+    return wasQuiet && history.begunCount === begun;
+  };
+  return { end };
+}
+
 export interface UndoGroupOptions {
   readonly client: Pick<Client, 'undo' | 'redo'>;
   readonly history: UndoHistory;
   /** The number of transactions. */
   readonly count: number;
-  /**
-   * Undoes the group with `undoAll`, which resolves to whether all transactions could be undone. Receives a function
-   * that repeats it, and resolves to false if it failed.
-   */
-  readonly undo: (undoAll: () => Promise<boolean>, again: () => void) => Promise<boolean>;
+  /** Whether no other action wrote between the transactions. */
+  readonly isAlone: boolean;
+  /** Reverts what is left of the action in another way. Resolves to the number of rows that it changed. */
+  readonly revert: () => Promise<number>;
+  /** Undoes the group with `undoAll`. Receives a function that repeats it, and resolves to false if it failed. */
+  readonly undo: (undoAll: () => Promise<void>, again: () => void) => Promise<boolean>;
 }
 
+/** Each `client.undo` checks all foreign keys of the budget: for larger groups, `revert` takes far less time. */
+const maxUndoneTransactions = 20;
+
 /**
- * A step for an action of several transactions. If some of them can no longer be undone, `undo` reverts the action in
- * another way. The step then stays, because the transactions of that are the next steps of `client.undo`, which would
- * bring the action back.
+ * A step for an action of several transactions. `client.undo` undoes the last transaction, whatever it is, so it is
+ * called only while no other action has begun. If some transactions cannot be undone in this way, `revert` undoes them.
+ * The step then stays, because the transactions of that are the next steps of `client.undo`, which would bring the
+ * action back.
  */
-export function undoGroup({ client, history, count, undo }: UndoGroupOptions): UndoGroup {
+export function undoGroup({ client, history, count, isAlone, revert, undo }: UndoGroupOptions): UndoGroup {
   // The transactions that are done. They are counted one by one, so that an attempt after a failure continues.
   let doneCount = count;
   let allCount = count;
-  let isWhole = true;
-  const undoAll = async (): Promise<boolean> => {
-    for (; doneCount > 0; doneCount -= 1) isWhole = (await went(() => client.undo())) && isWhole;
-    return isWhole;
+  let isWhole = isAlone && count <= maxUndoneTransactions;
+  const { unsureCount } = history;
+  /** `begunCount` at the start of the first attempt. */
+  let begun: number | null = null;
+  const undoAll = async (): Promise<void> => {
+    begun ??= history.begunCount;
+    if (history.runningCount > 0 || history.unsureCount > unsureCount) isWhole = false;
+    while (isWhole && doneCount > 0)
+      if (history.begunCount === begun && (await went(() => client.undo()))) doneCount -= 1;
+      else isWhole = false;
+    if ((await revert()) > 0) isWhole = false;
   };
   const attempt = async (): Promise<void> => {
+    if (history.busyCount > 0) return;
+    history.busyCount += 1;
     group.isTakenBack = true;
-    group.isTakenBack = await undo(undoAll, group.takeBack);
-    if (!group.isTakenBack || !isWhole) return;
+    try {
+      group.isTakenBack = await undo(undoAll, group.takeBack);
+    } finally {
+      history.busyCount -= 1;
+    }
+    if (!group.isTakenBack) return;
     history.done.splice(history.done.indexOf(group), 1);
-    history.undone.push(group);
+    // The transactions of `revert` are newer than those of actions since.
+    (isWhole ? history.undone : history.done).push(group);
   };
-  const redo = async (): Promise<boolean> => {
-    while (doneCount < allCount)
-      if (await went(() => client.redo())) doneCount += 1;
-      else allCount -= 1;
-    group.isTakenBack = false;
-    if (allCount > 0) history.done.push(group);
-    return allCount > 0;
+  const redo = async (): Promise<'all' | 'part' | 'nothing'> => {
+    const before = history.begunCount;
+    try {
+      while (doneCount < allCount)
+        if (history.begunCount === before && (await went(() => client.redo()))) doneCount += 1;
+        else allCount -= 1;
+      return doneCount === 0 ? 'nothing' : doneCount < count ? 'part' : 'all';
+    } catch (error) {
+      if (doneCount > 0) isWhole = false;
+      else if (history.begunCount === before) history.undone.push(group);
+      throw error;
+    } finally {
+      if (history.begunCount > before) isWhole = false;
+      begun = null;
+      group.isTakenBack = false;
+      if (doneCount > 0) history.done.push(group);
+    }
   };
   const group = { isTakenBack: false, takeBack: (): void => void attempt(), redo };
   return group;

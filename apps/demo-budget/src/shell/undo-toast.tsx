@@ -30,26 +30,33 @@ export function UndoToast({ done, history, onDone, onFailure }: UndoToastProps):
   const go = useCallback(
     (way: 'undo' | 'redo') => {
       const begin = (): void => {
+        if (history.busyCount > 0) return;
         const [from, to] = way === 'undo' ? [history.done, history.undone] : [history.undone, history.done];
         const group = from.at(-1) ?? null;
         if (way === 'undo' && group !== null) return group.isTakenBack ? onDone(undoneUpTo) : group.takeBack();
         from.pop();
         setGoing(way);
+        history.busyCount += 1;
         (group === null ? client[way]() : group.redo())
           .then(
             (went) => {
               // A group adds itself.
-              if (went && group === null) to.push(null);
-              onDone(way === 'undo' ? undone(went) : redone(went));
+              if (went === true) to.push(null);
+              if (went === 'part') onDone(redoneInPart);
+              else if (way === 'undo') onDone(undone(went === true));
+              else onDone(redone(went === true || went === 'all'));
             },
             (error: unknown) => {
               // The next undo would undo the previous action.
               if (error instanceof RockpoolError && error.code === 'undo-refused') onDone(null);
-              else from.push(group);
+              else if (group === null) from.push(null);
               onFailure(error);
             },
           )
-          .finally(() => setGoing(null));
+          .finally(() => {
+            history.busyCount -= 1;
+            setGoing(null);
+          });
       };
       void history.counted.then(begin);
     },
@@ -82,8 +89,11 @@ export function UndoToast({ done, history, onDone, onFailure }: UndoToastProps):
   );
 }
 
-/** The last step is an action of several transactions that is undone, but not by `client.undo` alone. */
+/** The last step is an action of several transactions that was undone, but not by `client.undo` alone. */
 const undoneUpTo: Done = { sentence: 'Earlier actions cannot be undone.', offer: null };
+
+/** Other parts have changed since, or another action began meanwhile. */
+const redoneInPart: Done = { sentence: 'Only part of it was redone.', offer: 'undo' };
 
 function undone(went: boolean): Done {
   return went ? { sentence: 'Undone.', offer: 'redo' } : { sentence: 'There is nothing to undo.', offer: null };
