@@ -53,7 +53,9 @@ export interface DividedEntry {
   readonly lacksOtherSide?: boolean;
 }
 
-/** The entry or its changed parts were deleted, or it became a transfer, after its form had opened. Nothing was written. */
+/**
+ * The entry or its changed parts were deleted, or it became a transfer, after its form had opened. Nothing was written.
+ */
 export class EntryGone extends Error {}
 
 const editableColumns = ['date', 'payee', 'notes', 'categoryId', 'amountMinor'] as const;

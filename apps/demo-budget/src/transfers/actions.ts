@@ -54,8 +54,8 @@ const freeOtherId = `
  * categories would still count as spending. Resolves to whether a match existed.
  *
  * Writes the day and the memo only if they differ from those that the user saw (`entry`), but the amount always,
- * because the other side gets the opposite one. Rejects with `EntryGone` if the entry has since been deleted or become a
- * transfer. Ids are derived from those of the entries, so that two devices that turn the same entry into a transfer
+ * because the other side gets the opposite one. Rejects with `EntryGone` if the entry has since been deleted or become
+ * a transfer. Ids are derived from those of the entries, so that two devices that turn the same entry into a transfer
  * create only one other side. If only one device finds a matching entry, there are two; the superfluous one then shows
  * that its other side is missing, and can be deleted.
  */

@@ -9,8 +9,9 @@ export interface ServerDatabase {
    * Writes atomically. Resolves, once durable, with the watermark, or with null if `body` wrote nothing. `principal` is
    * the author in the conflict log (default `server`). Rejects with the reason of a rejection, such as
    * `constraint-unique`, with `row-missing` if a row that it updates or deletes is deleted meanwhile (with the
-   * `deleteRule` `update-wins`, an update brings the row back instead), with `transaction-ended` if `body` is asynchronous, or with an error of `body`, and writes nothing. After
-   * `database-unavailable` the write may or may not be stored.
+   * `deleteRule` `update-wins`, an update brings the row back instead), with `transaction-ended` if `body` is
+   * asynchronous, or with an error of `body`, and writes nothing. After `database-unavailable` the write may or may not
+   * be stored.
    */
   transaction(
     body: (transaction: BackendTransaction) => void,

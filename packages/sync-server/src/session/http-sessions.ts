@@ -36,8 +36,8 @@ const MAX_FRAMES_BYTES = 1024 * 1024;
 const MAX_ANONYMOUS_BYTES = MAX_HELLO_BYTES + 1024;
 
 /**
- * How often a client may receive frames again between two polls that count all of them. Browsers and proxies repeat a lost poll once or
- * twice; a hostile client would repeat it without reading the responses, which wait in memory.
+ * How often a client may receive frames again between two polls that count all of them. Browsers and proxies repeat a
+ * lost poll once or twice; a hostile client would repeat it without reading the responses, which wait in memory.
  */
 const MAX_REPEATS = 8;
 
