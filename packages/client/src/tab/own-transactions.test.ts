@@ -4,6 +4,11 @@ import type { Transaction } from '../interface/writes.ts';
 import { OWN_WRITE_DEADLINE_MS, OwnTransactions } from './own-transactions.ts';
 import { runTransaction, type TransactionBody } from './transaction.ts';
 
+/**
+ * Longer than every transaction here. All timers could include one of an earlier test file that always starts again.
+ */
+const ALL_MS = 60_000;
+
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
@@ -68,7 +73,7 @@ describe('a write outside the open transaction', () => {
     const ended = codeOf(world.transaction('outer', (tx) => body(world, tx)));
     await vi.advanceTimersByTimeAsync(OWN_WRITE_DEADLINE_MS + 100);
     expect(await ended).toBe('write-in-transaction');
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(ALL_MS);
     expect(world.log).toEqual([]);
     await world.write('later');
     expect(world.log).toEqual(['later']);
@@ -86,7 +91,7 @@ describe('a write outside the open transaction', () => {
     );
     await vi.advanceTimersByTimeAsync(100);
     writes.push(world.write('second'));
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(ALL_MS);
     expect(await ended).toBe('done');
     await Promise.all(writes);
     expect(world.log).toEqual(['outer committed', 'first', 'second']);
@@ -102,7 +107,7 @@ describe('a write outside the open transaction', () => {
     );
     await vi.advanceTimersByTimeAsync(200);
     const handler = codeOf(world.write('handler'));
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(ALL_MS);
     expect([await ended, await handler]).toEqual(['done', 'done']);
     expect(world.log).toEqual(['outer committed', 'handler']);
   });
@@ -115,7 +120,7 @@ describe('a write outside the open transaction', () => {
         await world.write('beside');
       })
       .catch((error: unknown) => error);
-    await vi.runAllTimersAsync();
+    await vi.advanceTimersByTimeAsync(ALL_MS);
     expect(await ended).toMatchObject({ code: 'transaction-timeout', fields: { writesWaiting: 1 } });
   });
 });

@@ -141,7 +141,7 @@ describe('metrics', () => {
     for (const [, name = ''] of text.matchAll(/^# TYPE (\S+)/gm)) {
       expect(text).toContain(`# HELP ${name} `);
       expect(name).toMatch(
-        /_(total|seconds|bytes)$|^rockpool_(build_info|ready|tenants|disk_full|sockets(_unauthenticated)?|bus_connected|postgres_connections|backup_(failing|pending_databases)|databases_(open|damaged|unservable|unloaded))$/,
+        /_(total|seconds|bytes)$|^rockpool_(build_info|ready|tenants|disk_full|sockets(_unauthenticated)?|bus_connected|postgres_connections|backup_(enabled|failing|pending_databases)|databases_(open|damaged|unservable|unloaded))$/,
       );
     }
     for (const secret of [DATABASE, 'ann', 'private', Buffer.from(connection.site.siteId).toString('hex')])
