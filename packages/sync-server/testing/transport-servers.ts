@@ -108,6 +108,9 @@ export async function httpServer(): Promise<ScriptedServer> {
   for (const route of [openSession, sendFrames, pollFrames, leaveSession]) add(route);
   app.onError((error, context) => context.json({ error: error.message }, 400));
   const http = createServer((...exchange) => void getRequestListener(app.fetch)(...exchange));
+  // A kept connection that the server closes while a busy client begins its DELETE loses the request, and these ends,
+  // unlike sessions, do not notice a client that is silent.
+  http.keepAliveTimeout = 0;
   return { url: await listen(http), ends, close: () => closeHttp(http) };
 }
 
