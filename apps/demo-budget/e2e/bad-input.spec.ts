@@ -19,7 +19,7 @@ test.describe('a file that is not a bank statement', () => {
     ['sheet.csv', Uint8Array.of(0x50, 0x4b, 3, 4, 20, 0, 6, 0), /This is a spreadsheet/],
     ['login.csv', '<!doctype html><html><body>Your session has expired</body></html>', /This is a web page/],
     ['prose.csv', 'Dear customer\nyour statement is ready\n', /plain text without columns/],
-    ['cut.csv', 'Date,Payee,Amount\n2025-06-01,"Baker,1.00\n2025-06-02,Rent,2.00\n', /row 2 is never closed/],
+    ['cut.csv', 'Date,Payee,Amount\n2025-06-01,"Baker,1.00\n2025-06-02,Rent,2.00\n', /row 2 is not closed/],
   ];
 
   test('is rejected with a reason, and the next valid file is imported', async ({ newPerson }) => {
