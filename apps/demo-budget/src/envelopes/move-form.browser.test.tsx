@@ -24,10 +24,31 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-it('Escape closes the form, unless it ends the composition of an input method', () => {
+function mount(): HTMLElement {
   const container = document.createElement('div');
   document.body.append(container);
   root = createRoot(container);
+  return container;
+}
+
+/** Shows a form that only moves, until the next call. */
+function showMoves(moves: unknown[], envelope: Envelope, envelopes: readonly Envelope[]): void {
+  flushSync(() =>
+    root.render(
+      <MoveForm
+        envelope={envelope}
+        envelopes={envelopes}
+        currency="EUR"
+        onMove={(...move) => moves.push(move)}
+        onKeepOverspent={() => undefined}
+        onCancel={() => undefined}
+      />,
+    ),
+  );
+}
+
+it('Escape closes the form, unless it ends the composition of an input method', () => {
+  const container = mount();
   let closedCount = 0;
   flushSync(() =>
     root.render(
@@ -51,24 +72,10 @@ it('Escape closes the form, unless it ends the composition of an input method', 
 });
 
 it('a form moves money to the category that it shows, also after another one was deleted', () => {
-  const container = document.createElement('div');
-  document.body.append(container);
-  root = createRoot(container);
+  const container = mount();
   const moves: unknown[] = [];
   const [food, fun, home] = [envelopeOf('food', 1_000n), envelopeOf('fun', 0n), envelopeOf('home', 0n)] as const;
-  const show = (envelopes: readonly Envelope[]): void =>
-    flushSync(() =>
-      root.render(
-        <MoveForm
-          envelope={food}
-          envelopes={envelopes}
-          currency="EUR"
-          onMove={(...move) => moves.push(move)}
-          onKeepOverspent={() => undefined}
-          onCancel={() => undefined}
-        />,
-      ),
-    );
+  const show = (envelopes: readonly Envelope[]): void => showMoves(moves, food, envelopes);
   const submit = (): void =>
     flushSync(() => container.querySelector<HTMLButtonElement>('button[type="submit"]')?.click());
   show([food, fun, home]);
@@ -82,24 +89,11 @@ it('a form moves money to the category that it shows, also after another one was
 });
 
 it('a form that covers an envelope keeps its direction when somebody else covers it meanwhile', () => {
-  const container = document.createElement('div');
-  document.body.append(container);
-  root = createRoot(container);
+  const container = mount();
   const moves: unknown[] = [];
-  const show = (food: bigint): void => {
-    const envelopes = [envelopeOf('food', food), envelopeOf('fun', 5_000n)] as const;
-    flushSync(() =>
-      root.render(
-        <MoveForm
-          envelope={envelopes[0]}
-          envelopes={envelopes}
-          currency="EUR"
-          onMove={(...move) => moves.push(move)}
-          onKeepOverspent={() => undefined}
-          onCancel={() => undefined}
-        />,
-      ),
-    );
+  const show = (minor: bigint): void => {
+    const food = envelopeOf('food', minor);
+    showMoves(moves, food, [food, envelopeOf('fun', 5_000n)]);
   };
   show(-1_000n);
   show(500n);
