@@ -19,6 +19,6 @@ await runCommand(async () => {
     return group === undefined ? 0 : 1;
   }
   await setup();
-  const chromium = await ensureChromium();
+  const chromium = await ensureChromium('complete');
   return (await runNode24([join(folder, `${group}.ts`), ...args], { env: { ROCKPOOL_CHROMIUM: chromium } })).exitCode;
 });

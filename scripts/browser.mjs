@@ -1,47 +1,46 @@
 // Finds a Chromium that starts: an installed one, or otherwise a downloaded one.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run, runNode24 } from './children.mjs';
-import { chromiumCandidates, thisMachine } from './find-chromium.mjs';
+import { chromiumCandidates, isHeadlessShell, thisMachine } from './find-chromium.mjs';
 import { SetupError, isMain, runCommand, setup } from './setup.mjs';
 
+/** @typedef {import('./find-chromium.mjs').Kind} Kind */
+
 /**
- * Playwright's download is 170 MB. If its server is unreachable, the download fails at once or stalls, so it has a time
- * limit.
+ * Playwright's download is 110 MB, or 170 MB of a complete browser. If its server is unreachable, the download fails at
+ * once or stalls, so it has a time limit.
  */
 const downloadTimeoutMs = 5 * 60_000;
 const aptTimeoutMs = 10 * 60_000;
 
+/** The time limit of apt-get if the tests can run without what it fetches. */
+const fasterTimeoutMs = 60_000;
+
+/** Exists if adding a headless shell to this machine has failed: it is tried once per checkout. */
+const noShellStamp = join(root, 'node_modules/.rockpool-no-headless-shell');
+
 /**
+ * @param {Kind} kind `headless`: for tests, which need less processor time in a headless shell
  * @returns {Promise<string>} the path of a Chromium that starts
  * @throws {SetupError} if none is installed and none could be downloaded
  */
-export async function ensureChromium() {
-  const here = await firstThatStarts();
-  if (here !== undefined) return here;
-
-  console.log('No Chromium found. Downloading one with Playwright …');
-  const cli = join(root, 'node_modules/playwright/cli.js');
-  const download = await runNode24([cli, 'install', '--no-shell', 'chromium'], {
-    quiet: true,
-    timeoutMs: downloadTimeoutMs,
-  });
-  const downloaded = await firstThatStarts();
-  if (downloaded !== undefined) return downloaded;
-  const trouble =
-    download.exitCode === 0
-      ? ['Playwright downloaded a Chromium that does not start here.']
-      : [lastLines(download.output)];
-
-  if (existsSync('/usr/bin/apt-get') && process.getuid?.() === 0) {
-    console.log('Installing the package chromium with apt-get …');
-    const apt = { quiet: true, timeoutMs: aptTimeoutMs, env: { DEBIAN_FRONTEND: 'noninteractive' } };
-    const update = await run('apt-get', ['update'], apt);
-    const install = await run('apt-get', ['install', '--yes', '--no-install-recommends', 'chromium'], apt);
-    const installed = await firstThatStarts();
-    if (installed !== undefined) return installed;
-    trouble.push(lastLines(`${update.output}\n${install.output}`));
+export async function ensureChromium(kind) {
+  const here = await firstThatStarts(kind);
+  if (here !== undefined) {
+    if (kind === 'complete' || isHeadlessShell(here) || thisMachine.env['ROCKPOOL_CHROMIUM']) return here;
+    return (await addHeadlessShell()) ? ((await firstThatStarts(kind)) ?? here) : here;
+  }
+  console.log('No Chromium found.');
+  const trouble = [];
+  // What Playwright downloads does not start on a Debian without the libraries that its packages bring.
+  const ways = isDebian() ? [byApt, byPlaywright] : [byPlaywright, byApt];
+  for (const fetched of ways) {
+    const problem = await fetched(kind);
+    const found = await firstThatStarts(kind);
+    if (found !== undefined) return found;
+    if (problem !== undefined) trouble.push(problem);
   }
   throw new SetupError(
     `${trouble.join('\n')}\n\nThe tests need Chromium, and none was found or could be fetched. Do one of the following:\n` +
@@ -53,11 +52,95 @@ export async function ensureChromium() {
 }
 
 /**
+ * Adds Debian's headless shell to Debian's Chromium of the same version, which saves more time than it takes. Without
+ * it, the tests run in the complete browser.
+ *
+ * @returns {Promise<boolean>} whether it is installed now
+ */
+async function addHeadlessShell() {
+  if (!isDebian() || !mayUseApt() || existsSync(noShellStamp)) return false;
+  const { exitCode, output: version } = await run('dpkg-query', ['-W', '-f', '${Version}', 'chromium-common'], {
+    quiet: true,
+  });
+  // Another version would replace the installed browser.
+  if (exitCode === 0) {
+    console.log('Installing the package chromium-headless-shell with apt-get, in which the tests are faster …');
+    const added = await aptInstall([`chromium-headless-shell=${version.trim()}`], fasterTimeoutMs);
+    if (added.exitCode === 0) return true;
+  }
+  writeFileSync(noShellStamp, '');
+  return false;
+}
+
+/**
+ * @param {Kind} kind
+ * @returns {Promise<string | undefined>} what went wrong, if known
+ */
+async function byPlaywright(kind) {
+  console.log('Downloading Chromium with Playwright …');
+  const cli = join(root, 'node_modules/playwright/cli.js');
+  const which = kind === 'headless' ? '--only-shell' : '--no-shell';
+  const download = await runNode24([cli, 'install', which, 'chromium'], {
+    quiet: true,
+    timeoutMs: downloadTimeoutMs,
+  });
+  return download.exitCode === 0
+    ? 'Playwright downloaded a Chromium that does not start here.'
+    : lastLines(download.output);
+}
+
+/**
+ * @param {Kind} kind
+ * @returns {Promise<string | undefined>} what went wrong, if anything
+ */
+async function byApt(kind) {
+  if (!mayUseApt()) return undefined;
+  /** @type {string | undefined} */
+  let problem;
+  // Older releases of Debian do not have the headless shell.
+  for (const name of kind === 'headless' ? ['chromium-headless-shell', 'chromium'] : ['chromium']) {
+    console.log(`Installing the package ${name} with apt-get …`);
+    const { exitCode, output } = await aptInstall([name], aptTimeoutMs);
+    if (exitCode === 0) return undefined;
+    problem = lastLines(output);
+  }
+  return problem;
+}
+
+/**
+ * Installs packages, and fetches the lists of packages only if they are missing or old.
+ *
+ * @param {readonly string[]} packages
+ * @param {number} timeoutMs
+ */
+async function aptInstall(packages, timeoutMs) {
+  const apt = { quiet: true, timeoutMs, env: { DEBIAN_FRONTEND: 'noninteractive' } };
+  const install = () =>
+    run('apt-get', ['install', '--yes', '--no-install-recommends', '--no-remove', ...packages], apt);
+  const first = await install();
+  if (first.exitCode === 0) return first;
+  const update = await run('apt-get', ['update'], apt);
+  const second = await install();
+  return { ...second, output: `${update.output}\n${second.output}` };
+}
+
+function mayUseApt() {
+  return existsSync('/usr/bin/apt-get') && process.getuid?.() === 0;
+}
+
+/** Whether this is Debian itself: the packages of Ubuntu contain no browser. */
+function isDebian() {
+  return existsSync('/etc/os-release') && /^ID=debian$/m.test(readFileSync('/etc/os-release', 'utf8'));
+}
+
+/**
  * A file may be executable and still not start: shared libraries can be missing, and on Ubuntu /usr/bin/chromium may be
  * a stub.
+ *
+ * @param {Kind} kind
  */
-async function firstThatStarts() {
-  for (const path of chromiumCandidates(thisMachine)) {
+async function firstThatStarts(kind) {
+  for (const path of chromiumCandidates(kind, thisMachine)) {
     const version = await run(path, ['--version'], { quiet: true, timeoutMs: 30_000 });
     if (version.exitCode === 0 && /\d+\.\d+/.test(version.output)) return path;
   }
@@ -72,7 +155,7 @@ function lastLines(output) {
 if (isMain(import.meta.url)) {
   await runCommand(async () => {
     await setup();
-    console.log(await ensureChromium());
+    console.log(await ensureChromium('headless'));
     return 0;
   });
 }

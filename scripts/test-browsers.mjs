@@ -121,7 +121,7 @@ function writeTable(results) {
 if (isMain(import.meta.url)) {
   await runCommand(async () => {
     await setup();
-    const chromium = await ensureChromium();
+    const chromium = await ensureChromium('complete');
     await ensureStockBrowsers();
     const outcomes = [];
     for (const browser of browserRuns(chromium)) {

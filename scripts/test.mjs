@@ -73,7 +73,8 @@ async function runAll({ level, words = [], name }) {
   let chromium;
   if (stages.flat().some(({ inChromium }) => inChromium)) {
     await succeeds(async () => {
-      chromium = await ensureChromium();
+      // From `npm run verify` on, the tests run in a browser as people use it.
+      chromium = await ensureChromium(level === 'test' ? 'headless' : 'complete');
     });
   }
   const compileCache = mkdtempSync(join(tmpdir(), 'rpc'));
@@ -120,6 +121,7 @@ function bySuite(tests) {
     'browser-deep': [],
     stock: [],
     'end-to-end': [],
+    'end-to-end-verify': [],
   };
   for (const test of tests) {
     const suite = suiteOf(test);

@@ -1,10 +1,13 @@
 import { defineConfig } from 'playwright/test';
+import { levelOfThisRun } from '../../scripts/tests/level.mjs';
+import { specsOf } from './e2e/harness/level.ts';
 
 /** A state that is not reached within this time will not be reached, even on a busy machine. */
 const WAIT_MS = 2 * 60_000;
 
 export default defineConfig({
   testDir: 'e2e',
+  ...specsOf(levelOfThisRun()),
   outputDir: '../../.rockpool/e2e',
   globalSetup: './e2e/harness/build-demo.ts',
   // Node strips the types itself. Babel would transform every spec and all that it imports in each run.

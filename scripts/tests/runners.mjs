@@ -87,13 +87,14 @@ function vitest({
 }
 
 /**
+ * @param {import('./test-files.mjs').Suite[]} suites as the level of the run selects them in Playwright's configuration
  * @param {readonly string[] | undefined} files
  * @returns {Runner}
  */
-function endToEnd(files) {
+function endToEnd(suites, files) {
   return {
     title: 'end to end',
-    suites: ['end-to-end'],
+    suites,
     files,
     args: (name) => [
       join(root, 'node_modules/playwright/cli.js'),
@@ -132,6 +133,8 @@ export function runnersOf({ level, files, isPart, processors }) {
   const nodeSuites = atLeast('verify') ? ['node', 'verify'] : ['node'];
   /** @type {import('./test-files.mjs').Suite[]} */
   const browserSuites = atLeast('verify') ? ['browser', 'browser-verify'] : ['browser'];
+  /** @type {import('./test-files.mjs').Suite[]} */
+  const endToEndSuites = atLeast('verify') ? ['end-to-end', 'end-to-end-verify'] : ['end-to-end'];
   /** @param {import('./test-files.mjs').Suite[]} suites */
   const chosen = (suites) => (isPart ? suites.flatMap((suite) => files[suite]) : undefined);
   const shards = dealOut(
@@ -156,7 +159,7 @@ export function runnersOf({ level, files, isPart, processors }) {
         files: shard,
       }),
     ),
-    endToEnd(chosen(['end-to-end'])),
+    endToEnd(endToEndSuites, chosen(endToEndSuites)),
   ];
   const deep = [
     vitest({ title: 'deep, Node', suites: ['deep'], files: chosen(['deep']), stuckAfter: deepStuckAfterMs }),

@@ -11,6 +11,7 @@ const none = {
   'browser-deep': [],
   stock: [],
   'end-to-end': [],
+  'end-to-end-verify': [],
 };
 
 describe('the runners of a level', () => {
@@ -25,7 +26,9 @@ describe('the runners of a level', () => {
 
   it('include all suites of the level before, and every suite at the deep level', () => {
     expect(suitesAt('test').sort()).toEqual(['browser', 'end-to-end', 'node']);
-    expect(suitesAt('verify')).toEqual(expect.arrayContaining([...suitesAt('test'), 'verify', 'browser-verify']));
+    expect(suitesAt('verify')).toEqual(
+      expect.arrayContaining([...suitesAt('test'), 'verify', 'browser-verify', 'end-to-end-verify']),
+    );
     expect(suitesAt('deep').sort()).toEqual(
       [...new Set(sourceFiles().flatMap((file) => suiteOf(file) ?? [])), 'verify', 'browser-verify']
         .filter((suite, index, all) => all.indexOf(suite) === index)

@@ -1,12 +1,13 @@
-// Maps each test file to the suite that runs it. CONTRIBUTING.md documents the suffixes; `vitest.config.ts` has the
-// same ones as patterns.
+// Maps each test file to the suite that runs it. CONTRIBUTING.md documents the suffixes; `vitest.config.ts` and the
+// demo's `playwright.config.ts` have the same ones as patterns.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../children.mjs';
 
 /**
- * @typedef {'node' | 'verify' | 'deep' | 'browser' | 'browser-verify' | 'browser-deep' | 'stock' | 'end-to-end'} Suite
+ * @typedef {'node' | 'verify' | 'deep' | 'browser' | 'browser-verify' | 'browser-deep' | 'stock' | 'end-to-end' |
+ *   'end-to-end-verify'} Suite
  */
 
 const folders = ['packages', 'apps', 'tests', 'scripts', 'benchmarks', 'examples'];
@@ -21,6 +22,7 @@ const suites = [
   [/\.deep\.test\.tsx?$/, 'deep'],
   [/\.verify\.test\.tsx?$/, 'verify'],
   [/\.test\.(tsx?|mjs)$/, 'node'],
+  [/\/e2e\/[^/]+\.verify\.spec\.ts$/, 'end-to-end-verify'],
   [/\/e2e\/[^/]+\.spec\.ts$/, 'end-to-end'],
 ];
 

@@ -8,7 +8,7 @@ export interface ChromiumProcess {
 
 /** A real Chromium with a profile on disk and this page, without automation. */
 export function startChromium(profile: string, url: string): ChromiumProcess {
-  const program = findChromium();
+  const program = findChromium('complete');
   if (program === undefined) throw new Error('Chromium not found; `npm test` finds or installs it');
   const switches = [
     '--headless=new',

@@ -22,7 +22,7 @@ let database = 0;
 
 beforeAll(async () => {
   server = await serveJournal(() => journal, join(folder, 'page'));
-  const executablePath = findChromium();
+  const executablePath = findChromium('complete');
   context = await chromium.launchPersistentContext(join(folder, 'profile'), {
     args: ['--no-sandbox'],
     ...(executablePath === undefined ? {} : { executablePath }),

@@ -8,9 +8,17 @@ import { expect, test } from './harness/test.ts';
 import { addAccount } from './steps/accounts.ts';
 import { addEntry, fillEntryForm, ledgerRow } from './steps/entries.ts';
 
+/** What a browser needs to install an app. `install.verify.spec.ts` has its verdict. */
+interface Manifest {
+  readonly name: string;
+  readonly start_url: string;
+  readonly display: string;
+  readonly icons: readonly { readonly src: string; readonly sizes: string; readonly type: string }[];
+}
+
 const built = fileURLToPath(new URL('../dist', import.meta.url));
 
-test('the app can be installed; a newer version is offered, does not interrupt the user, and starts when accepted', async () => {
+test('the manifest and its icons arrive; a newer version is offered, does not interrupt the user, and starts when accepted', async () => {
   const [dataFolder, distFolder, profile] = [makeFolder('data'), makeFolder('dist'), makeFolder('profile')];
   cpSync(built, distFolder, { recursive: true });
   const start = (port: number): Promise<DemoServer> =>
@@ -22,11 +30,13 @@ test('the app can be installed; a newer version is offered, does not interrupt t
     await page.goto(`http://127.0.0.1:${server.port}/`);
     await page.evaluate(async () => void (await navigator.serviceWorker.ready));
     const devtools = await context.newCDPSession(page);
-    expect(await devtools.send('Page.getInstallabilityErrors')).toEqual({ installabilityErrors: [] });
-    for (const icon of ['icon-192.png', 'icon-512.png', 'icon-maskable-512.png', 'apple-touch-icon.png'])
-      expect((await page.request.get(`http://127.0.0.1:${server.port}/${icon}`)).headers()['content-type']).toBe(
-        'image/png',
-      );
+    const { errors, data = '' } = await devtools.send('Page.getAppManifest');
+    expect(errors).toEqual([]);
+    const { name, start_url, display, icons } = JSON.parse(data) as Manifest;
+    expect([name, start_url, display]).toEqual([expect.any(String), expect.any(String), 'standalone']);
+    for (const size of ['192x192', '512x512']) expect(icons.map(({ sizes }) => sizes)).toContain(size);
+    for (const { src, type } of [...icons, { src: '/apple-touch-icon.png', type: 'image/png' }])
+      expect((await page.request.get(`http://127.0.0.1:${server.port}${src}`)).headers()['content-type']).toBe(type);
     await addAccount(page, { name: 'Household', currency: 'EUR' });
 
     // A version with one renamed file, as any source change produces.

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chromium, type BrowserContext } from 'playwright/test';
-import { findChromium } from '../../../../scripts/find-chromium.mjs';
+import { findChromium, type Kind } from '../../../../scripts/find-chromium.mjs';
 import { endWithTests, killGroup } from './children.ts';
 
 /**
@@ -23,8 +23,8 @@ const quietFlags = [
 /** Only a hang takes this long. */
 const startDeadlineMs = 5 * 60_000;
 
-function executablePath(): string {
-  const path = findChromium();
+function executablePath(kind?: Kind): string {
+  const path = findChromium(kind);
   if (path === undefined) throw new Error('Chromium not found; `npm test` finds or installs it');
   return path;
 }
@@ -33,9 +33,10 @@ function executablePath(): string {
 export async function openChromium(
   profile: string,
   viewport: { width: number; height: number } = { width: 1280, height: 900 },
+  kind?: Kind,
 ): Promise<BrowserContext> {
   return await chromium.launchPersistentContext(profile, {
-    executablePath: executablePath(),
+    executablePath: executablePath(kind),
     args: quietFlags,
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
