@@ -1,19 +1,9 @@
 import { expect, test } from './harness/test.ts';
 import { addAccount, openAccount } from './steps/accounts.ts';
 import { addEntry } from './steps/entries.ts';
+import { assign, available } from './steps/envelopes.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
-import type { Page } from 'playwright/test';
-
-async function assign(page: Page, category: string, amount: string): Promise<void> {
-  const field = page.getByRole('textbox', { name: `Assigned to ${category}` });
-  await field.fill(amount);
-  await field.press('Enter');
-}
-
-function available(page: Page, category: string): ReturnType<Page['getByRole']> {
-  return page.getByRole('button', { name: new RegExp(`^(Move money from|Cover overspending in) ${category}`) });
-}
 
 test('two people budget a month, one of them offline, and their assignments add up', async ({
   newPerson,
@@ -61,27 +51,4 @@ test('two people budget a month, one of them offline, and their assignments add 
   await expect(available(anna.page, 'Groceries')).toHaveText('€322.50');
   await anna.page.getByRole('button', { name: /^Copy from / }).click();
   await expect(available(anna.page, 'Groceries')).toHaveText('€687.50');
-});
-
-test('the month-end walk leads through reconciling, categories, overspending and assigning', async ({ newPerson }) => {
-  const { page } = await newPerson();
-  await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
-  await addEntry(page, { payee: 'Market', amount: '42.50', category: 'Groceries' });
-  await addEntry(page, { payee: 'Kiosk', amount: '3' });
-  await goTo(page, 'Budget');
-  const walk = page.getByRole('group').filter({ hasText: 'Month-end walk' });
-  await page.getByText('Month-end walk: 1 of 4 done').click();
-  await expect(walk.getByRole('listitem').filter({ hasText: 'Categorize' })).toContainText('€3.00 without a category');
-  await expect(walk.getByRole('listitem').filter({ hasText: 'Assign' })).toContainText('left to assign');
-  await walk.getByRole('button', { name: 'Cover Groceries' }).click();
-  await page
-    .getByRole('form')
-    .getByRole('button', { name: /^(Cover|Move)/ })
-    .first()
-    .waitFor();
-  await page.keyboard.press('Escape');
-  await assign(page, 'Groceries', '42.50');
-  await expect(page.getByText('Month-end walk: 2 of 4 done')).toBeVisible();
-  // Nothing was spent in earlier months, so the average of three months is not offered.
-  await expect(page.getByRole('button', { name: 'Average of three months' })).toHaveCount(0);
 });

@@ -1,8 +1,9 @@
+import { isThorough } from './harness/level.ts';
 import { slowMs } from './harness/slow-messages.ts';
-import { expect, test, throughGateway } from './harness/test.ts';
+import { expect, test } from './harness/test.ts';
 import { addAccount } from './steps/accounts.ts';
 import { addEntry, toast } from './steps/entries.ts';
-import { goTo, shareLink } from './steps/navigation.ts';
+import { goTo } from './steps/navigation.ts';
 import { invite, join } from './steps/share.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
@@ -22,17 +23,6 @@ test('a first visit requests each file once, compressed by the build, and reques
   // Files smaller than 1 KiB are sent uncompressed.
   const large = /\/assets\/(index|entry|wa-sqlite|document-support|open-document|editor|yjs)-/;
   expect(answered.filter(({ path, contentEncoding }) => large.test(path) && contentEncoding !== 'br')).toEqual([]);
-});
-
-test('an unknown address shows a page with a link to the budget', async ({ newPerson }) => {
-  const { page, gateway } = await newPerson();
-  await expectUpToDate(page);
-  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
-  const response = await page.goto(`${gateway.url}budgets/1`);
-  expect(response?.status()).toBe(404);
-  await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible();
-  await page.getByRole('link', { name: 'Open your budget' }).click();
-  await expect(page.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
 });
 
 test('joining from an invitation shows the named budget without a blank page in between', async ({ newPerson }) => {
@@ -60,27 +50,7 @@ test('joining from an invitation shows the named budget without a blank page in 
   expect(await ben.evaluate(() => (globalThis as unknown as { blankFrames?: number }).blankFrames)).toBe(0);
 });
 
-test('a shared budget whose data has not arrived is not shown as one without accounts', async ({ newPerson }) => {
-  const { page: anna } = await newPerson();
-  await addAccount(anna, { name: 'Household', currency: 'EUR', opening: '100' });
-  await expectUpToDate(anna);
-  const link = await shareLink(anna);
-  const { page: ben, gateway } = await newPerson();
-  const welcome = ben.getByRole('heading', { name: 'A budget that lives on your device' });
-  await expect(welcome).toBeVisible();
-  gateway.refuseSync();
-  await ben.goto('about:blank');
-  await ben.goto(throughGateway(link, gateway));
-  await expect(ben.getByRole('main')).toContainText('they may still be syncing');
-  await expect(welcome).toBeHidden();
-  gateway.restore();
-  await expect(ben.getByRole('main').getByRole('link', { name: /Household/ })).toBeVisible();
-});
-
-for (const viewport of [
-  { width: 1280, height: 800 },
-  { width: 390, height: 844 },
-]) {
+for (const viewport of [{ width: 1280, height: 800 }, ...(isThorough ? [{ width: 390, height: 844 }] : [])]) {
   test(`toasts cover no form, and the ledger’s tools stay in view, ${viewport.width} px wide`, async ({
     newPerson,
   }) => {
