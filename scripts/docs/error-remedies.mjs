@@ -95,6 +95,8 @@ export const ERROR_GROUPS = [
         'Wait for `status.pendingCount` and `status.rejectedCount` to reach 0, or pass `discardUnsent`.',
       'changeset-not-rejected': 'List the rejected changesets again: this one was retried, replaced or dropped.',
       'changeset-refused': 'The `validate` rule of your server rejects the change; `reason` has its sentence.',
+      'changeset-withdrawn':
+        'None: the user took the change back. `client.rejected` lists it, to retry, replace or drop it ([a change that waits](guides/client.md#changes-that-wait)).',
       'changeset-undecided': 'Wait until the server has decided the changeset, then retry or drop it.',
       'conflict-not-restorable':
         '`problem` says why: `unknown`, `schema`, `row-gone`, `counter`, `incomplete` or `unnamed-element`. For the last one, show `lost_value` to the user, who edits the document: the value is in a list element without a key, whose index may have changed.',
@@ -161,7 +163,7 @@ export const ERROR_GROUPS = [
       'auth-unavailable': 'Restore access to the identity provider’s key set or to your `authenticate` function.',
       'invitation-invalid': 'Create a new invitation.',
       'quota-exceeded':
-        'Ask the operator for more; the changes are then sent. `quota` names the quota, and `limit` is its size. Deleted rows of a database count until their tombstones expire, and a delete waits behind the unsent changes of its device ([a full disk](server.md#a-full-disk)).',
+        'Ask the operator for more; the changes are then sent. Or let the user withdraw large changes that wait (`client.outbox`); those behind them are sent if they only delete rows. `quota` names the quota, and `limit` is its size. Deleted rows of a database count until their tombstones expire ([a full disk](server.md#a-full-disk)).',
       'token-callback-failed':
         'Fix the `token` callback; `cause` has what it threw. If the callback returns an HTML page instead of a token, the error is `network-unreachable`.',
     },

@@ -1,4 +1,4 @@
-import { loadPackCode } from '#client/worker/changelog/load-pack-code.ts';
+import { loadChangelogCode } from '#client/worker/changelog/load-changelog-code.ts';
 import { loadDocumentSupport } from '#client/worker/documents/load-document-support.ts';
 import { Connection } from '#client/worker/sqlite/connection.ts';
 import { loadSqlite } from '#client/worker/sqlite/load-sqlite.node.ts';
@@ -17,7 +17,7 @@ const HISTORIES_PER_RUNTIME = 200;
  */
 export async function loadRuntimes(): Promise<Runtimes> {
   await loadDocumentSupport();
-  await loadPackCode();
+  await loadChangelogCode();
   await import('#client/worker/sync/http-transport.ts');
   await import('#client/worker/sync/schema-difference.ts');
   if (runtimes === null || runtimes.uses >= HISTORIES_PER_RUNTIME)

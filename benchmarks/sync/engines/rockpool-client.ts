@@ -1,4 +1,4 @@
-import { loadPackCode } from '../../../packages/client/src/worker/changelog/load-pack-code.ts';
+import { loadChangelogCode } from '../../../packages/client/src/worker/changelog/load-changelog-code.ts';
 import { openDatabase, type OpenDatabase } from '../../../packages/client/src/worker/database/open-database.ts';
 import { loadSqlite } from '../../../packages/client/src/worker/sqlite/load-sqlite.node.ts';
 import { toSyncDatabase } from '../../../packages/client/src/worker/sync/sync-database.ts';
@@ -20,7 +20,7 @@ export async function createClient(port: number): Promise<SyncClient> {
 
 async function openInMemory(): Promise<OpenDatabase> {
   // An app's worker loads this code too. It packs a backlog once the server has decided it.
-  await loadPackCode();
+  await loadChangelogCode();
   return openDatabase({
     runtime: await loadSqlite(),
     path: ':memory:',

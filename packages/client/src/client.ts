@@ -3,7 +3,7 @@ import type { LiveDocument } from './interface/live-document.ts';
 import type { LiveQuery } from './interface/live-query.ts';
 import type { PastMoment, PastOptions, PastState } from './interface/past-state.ts';
 import type { Presence } from './interface/presence.ts';
-import type { Conflicts, RejectedChangesets } from './interface/rejections-and-conflicts.ts';
+import type { Conflicts, Outbox, RejectedChangesets } from './interface/rejections-and-conflicts.ts';
 import type { RestorePlan, RestoreSelection } from './interface/restore-plan.ts';
 import type { RowHistory } from './interface/row-history.ts';
 import type { Subscribable } from './interface/subscribable.ts';
@@ -111,6 +111,8 @@ export interface Client {
   /** Repeats the last undone transaction, unless this tab has written since. Resolves and rejects like `undo`. */
   redo(): Promise<boolean>;
 
+  /** Transactions of this device that wait to be sent or decided. Any of them can be withdrawn. */
+  readonly outbox: Outbox;
   /**
    * Transactions of this device that were committed here and later rejected, because they conflict with the writes of
    * others. `status.rejectedCount` is their number.

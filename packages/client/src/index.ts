@@ -14,7 +14,7 @@ export type { LiveDocument, LiveDocumentState } from './interface/live-document.
 export type { LiveQuery, LiveState } from './interface/live-query.ts';
 export type { PastMoment, PastOptions, PastState } from './interface/past-state.ts';
 export type { Peer, Presence } from './interface/presence.ts';
-export type { Conflicts, RejectedChangesets } from './interface/rejections-and-conflicts.ts';
+export type { Conflicts, Outbox, RejectedChangesets } from './interface/rejections-and-conflicts.ts';
 export type {
   RestoreConflict,
   RestorePlan,
@@ -37,7 +37,7 @@ export type {
 export type { Subscribable } from './interface/subscribable.ts';
 export type { BatchOptions, ResultColumns, Transaction, TransactionOptions, Write } from './interface/writes.ts';
 export type { Persistence, PersistenceChoice } from './rpc/persistence.ts';
-export type { RejectedChange, RejectedChangeset, RejectedValue } from './rpc/rejected-changeset.ts';
+export type { RejectedChange, RejectedChangeset, RejectedValue, WaitingChangeset } from './rpc/rejected-changeset.ts';
 export type { RowKey } from './rpc/row-key.ts';
 export type { ChangeStage, ChangeSyncState, RowSyncState } from './rpc/row-sync-state.ts';
 export type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';

@@ -7,7 +7,7 @@ export type CodePart =
   | 'http'
   | 'indexeddb'
   | 'migrations'
-  | 'packs'
+  | 'changelog'
   | 'quarantine'
   | 'restore'
   | 'schema'

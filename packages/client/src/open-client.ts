@@ -53,6 +53,10 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
     ...readsOf(session),
     ...writesOf(session, sync !== undefined),
     rejected: rejectedOf(session),
+    outbox: {
+      list: async (given) => (await rareCalls()).listWaiting(session, given),
+      withdraw: async (id) => (await rareCalls()).withdraw(session, id),
+    },
     live: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
       live.live<Row>(toStatement(given, params)),
     async document(table, key, column) {
@@ -61,7 +65,7 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
       );
     },
     history: async (table, key) =>
-      (await rareCalls()).openRowHistory(client, session, options, { table, key, loadPlaces: documents }),
+      (await rareCalls()).openRowHistory(client, session, options, { table, key, loadDocuments: documents }),
     past: async (moment, given) =>
       (await loadPart('history', () => import('./open-past.ts'))).openPast(client, session, schema, moment, given),
     planRestore: async (selection) =>
@@ -85,8 +89,8 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
             .then(resolve, reject);
         }),
     },
-    async leave({ discardUnsent = false } = {}) {
-      if (!discardUnsent) await (await rareCalls()).requireAllSent(session);
+    async leave(given) {
+      if (!given?.discardUnsent) await (await rareCalls()).requireAllSent(session);
       await session.close();
       await environment.deleteDatabase(name);
     },
@@ -140,7 +144,7 @@ function writesOf(session: ClientSession, hasServer: boolean): Writes {
   return {
     execute: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
       begin((requestId) => execute<Row>(session, requestId, given, params)),
-    batch: (given, { atomic = false } = {}) => begin((requestId) => batch(session, requestId, given, atomic)),
+    batch: (given, options) => begin((requestId) => batch(session, requestId, given, options?.atomic)),
     transaction: (body, options: TransactionOptions & OwnOptions = {}) =>
       begin(
         (requestId) => session.accept(() => runTransaction(transactions, requestId, body, options, own)),
@@ -178,16 +182,15 @@ async function execute<Row extends object>(
   given: SqlStatement | string,
   params?: readonly SqlParam[],
 ): Promise<StatementResult<Row>> {
-  const [outcome] = await session.write([toStatement(given, params)], undefined, requestId);
-  if (outcome === undefined) throw new RockpoolError('internal', { results: 0 });
-  return toStatementResult<Row>(outcome);
+  const [result] = await batch(session, requestId, [toStatement(given, params)]);
+  return result as StatementResult<Row>; // There is one for each statement.
 }
 
 async function batch(
   session: ClientSession,
   requestId: string,
   given: readonly SqlStatement[],
-  atomic: boolean,
+  atomic?: boolean,
 ): Promise<StatementResult[]> {
   const statements = given.map((statement) => toStatement(statement, undefined));
   const outcomes = await session.write(statements, atomic ? { kind: 'atomic' } : undefined, requestId);
@@ -196,7 +199,7 @@ async function batch(
 
 function rejectedOf(session: ClientSession): Client['rejected'] {
   const { status, onProblem } = session;
-  const list = async (): Promise<RejectedChangeset[]> => [...(await session.call((worker) => worker.rejected()))];
+  const list = (): Promise<RejectedChangeset[]> => session.call((worker) => worker.rejected());
   return Object.assign(createRejectedStore({ list, status, onProblem }), {
     list,
     retry: async (sequence: number) => void (await session.write([], { kind: 'retry-rejected', sequence })),

@@ -17,7 +17,7 @@ type NamedMoment = Extract<PastMoment, { readonly name: string }>;
 interface OpenedRow {
   readonly table: string;
   readonly key: RowKey;
-  readonly loadPlaces: () => Promise<DocumentPlaces>;
+  readonly loadDocuments: () => Promise<DocumentPlaces>;
 }
 
 /** Resolves with the transaction of a named version. Throws like historyRow, and `version-name-missing`. */
@@ -36,7 +36,7 @@ export function openRowHistory(
   client: Pick<Client, 'query' | 'execute' | 'transaction' | 'rowSyncState' | 'live' | 'status'>,
   session: Pick<ClientSession, 'call' | 'onProblem'>,
   { schema, sync }: Pick<ClientOptions, 'schema' | 'sync'>,
-  { table: tableName, key, loadPlaces }: OpenedRow,
+  { table: tableName, key, loadDocuments }: OpenedRow,
 ): RowHistory {
   const row = historyRow(schema, tableName, toKeyValues(key));
   const names = createVersionNames(client, schema, row);
@@ -68,7 +68,7 @@ export function openRowHistory(
         const value = next(typeof text === 'string' ? text : null);
         await tx.execute(restoreStatement(row, { [column]: value }, [column]));
       }),
-    loadPlaces,
+    loadDocuments,
     onProblem: session.onProblem,
     nowMs: Date.now,
   });

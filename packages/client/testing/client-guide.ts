@@ -60,6 +60,9 @@ const found = await client.query<{ name: string; place: string }>(sql`
   FROM account_search JOIN account ON account.rowid = account_search.rowid
   WHERE account_search MATCH ${searchText(typed)} ORDER BY rank`);
 
+const [oldest] = await client.outbox.list({ limit: 1 });
+if (oldest !== undefined) await client.outbox.withdraw(oldest.id);
+
 const lost = await client.query<{ id: string; lost_by: string }>(sql`
   SELECT id, column_name, lost_value, won_value, lost_by, won_by, lost_at_ms FROM rockpool_conflict
   WHERE table_name = 'account' AND row_key = ${JSON.stringify(['a'])} ORDER BY id DESC`);

@@ -283,6 +283,7 @@ export class FakeBrowser {
         queryAll: (statements) => Promise.all(statements.map(async () => ({ rows: await query(), tookMs: 0 }))),
         dependencies: async () => [{ table: 't', columns: [], lookups: null }],
         listRejected: async () => [],
+        listWaiting: async () => [],
         rowSyncState: async () => ({ stage: 'none', changes: [], conflicts: [] }),
         writeStates: async () => [],
         backup: async () => new Blob(),

@@ -35,7 +35,7 @@ export function createDocumentHistory<Value>(
   row: RowOfDocument,
   readVersions: ReadVersions,
   { column, names }: { readonly column: string; readonly names: VersionNames },
-  loadPlaces: () => Promise<DocumentPlaces>,
+  loadDocuments: () => Promise<DocumentPlaces>,
 ): DocumentHistory<Value> {
   const textAt = async (version: number | string): Promise<string | null> => {
     const text = (await row.at(version))?.[column] ?? null;
@@ -57,7 +57,7 @@ export function createDocumentHistory<Value>(
       const text = await textAt(version);
       if (text === null) throw new RockpoolError('document-gone', { column });
       if (path.length === 0) return row.restore(version, { columns: [column] });
-      const { restoredPlace } = await loadPlaces();
+      const { restoredPlace } = await loadDocuments();
       await row.change(column, (now) => restoredPlace(now, text, path));
     },
     name: ({ untilMs, ...version }, name) => names.add(column, name, { ...version, writtenMs: untilMs }),

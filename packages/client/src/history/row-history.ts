@@ -30,7 +30,7 @@ export interface RowHistorySource {
   readonly restore: (values: SqlRow | null, columns: readonly string[] | undefined) => Promise<void>;
   readonly change: RowOfDocument['change'];
   /** Loads Yjs. */
-  readonly loadPlaces: () => Promise<DocumentPlaces>;
+  readonly loadDocuments: () => Promise<DocumentPlaces>;
   readonly onProblem: (error: RockpoolError) => void;
   readonly nowMs: () => number;
 }
@@ -83,7 +83,7 @@ export function createRowHistory(source: RowHistorySource): RowHistory {
         { ...versionsOf(column), change: source.change },
         (range) => readNamedPage(source, { ...range, column }),
         { column, names },
-        source.loadPlaces,
+        source.loadDocuments,
       );
     },
   };

@@ -1,6 +1,6 @@
 import type { ErrorData } from '@rockpool/shared';
 import type { EncodedRows } from './rows-transfer.ts';
-import type { RejectedChangeset } from './rejected-changeset.ts';
+import type { RejectedChangeset, WaitingChangeset } from './rejected-changeset.ts';
 import type { QueryDependencies } from './query-dependencies.ts';
 import type { RowSyncState } from './row-sync-state.ts';
 import type { SqlStatement } from './sql-statement.ts';
@@ -22,7 +22,9 @@ export interface Reads {
   /** The tables, views and virtual tables that a query reads. */
   dependencies(statement: SqlStatement): Promise<QueryDependencies>;
   /** The rejected changesets, oldest first. */
-  listRejected(): Promise<readonly RejectedChangeset[]>;
+  listRejected(): Promise<RejectedChangeset[]>;
+  /** The first `limit` changesets of the outbox that are not withdrawn, oldest first. */
+  listWaiting(limit: number): Promise<WaitingChangeset[]>;
   /** How far the changes to one row have come. Rejects with `schema-unknown-table` and `key-invalid`. */
   rowSyncState(tableName: string, key: readonly SqlValue[]): Promise<RowSyncState>;
   /** The states of the writes requested under these ids, in their order. */

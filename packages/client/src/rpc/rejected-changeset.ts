@@ -1,7 +1,7 @@
 import type { ErrorData } from '@rockpool/shared';
 import type { SqlValue } from './sql-value.ts';
 
-/** One value that a rejected changeset wrote. */
+/** One value that a rejected or waiting changeset wrote. */
 export interface RejectedValue {
   readonly column: string;
   /** The value before the write; absent for an inserted row. */
@@ -12,7 +12,7 @@ export interface RejectedValue {
   readonly change?: string;
 }
 
-/** What a rejected changeset did to one row. */
+/** What a rejected or waiting changeset did to one row. */
 export interface RejectedChange {
   readonly table: string;
   readonly kind: 'insert' | 'update' | 'delete';
@@ -21,18 +21,28 @@ export interface RejectedChange {
   readonly values: readonly RejectedValue[];
 }
 
+/** A transaction of this device that the server has not decided. Its changes are in the tables, unless it is masked. */
+export interface WaitingChangeset {
+  /** Identifies the changeset for `withdraw`, as long as it waits. */
+  readonly id: string;
+  /** Wall time in ms, by the clock of this device. */
+  readonly writtenMs: number;
+  readonly atomic: boolean;
+  readonly changes: readonly RejectedChange[];
+}
+
 /** A transaction of this device that was rejected and waits for a decision. Its changes are not in the tables. */
 export interface RejectedChangeset {
   /** Identifies the changeset for `retry`, `replace` and `drop`. */
   readonly sequence: number;
-  /** Why it was rejected: `constraint-…`, `atomic-conflict` and others. */
+  /** Why it was rejected: `constraint-…`, `atomic-conflict` and others; `changeset-withdrawn` by the user. */
   readonly reason: ErrorData;
   /** Wall times in ms, by the clock of this device. */
   readonly writtenMs: number;
   readonly rejectedMs: number;
   /**
-   * False while the changeset conflicts with rows of this device but the server has not decided. It cannot be retried,
-   * replaced or dropped before the decision.
+   * False while the changeset conflicts with rows of this device, or was withdrawn, but the server has not decided. It
+   * cannot be retried, replaced or dropped before the decision.
    */
   readonly decided: boolean;
   readonly atomic: boolean;

@@ -7,7 +7,7 @@ import type { TransportName } from './transport.ts';
 import type { OwnState, PeersUpdate } from './presence.ts';
 import type { PastAnswer, PastAsk } from './past-state.ts';
 import type { SnapshotProgress } from './snapshot-progress.ts';
-import type { RejectedChangeset } from './rejected-changeset.ts';
+import type { RejectedChangeset, WaitingChangeset } from './rejected-changeset.ts';
 import type { Persistence, PersistenceChoice } from './persistence.ts';
 import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
 import type { RowSyncState } from './row-sync-state.ts';
@@ -100,7 +100,9 @@ export interface WorkerApi extends DatabasesApi {
    */
   commit(transactionId: string): Promise<StatusUpdate | null>;
   /** The rejected changesets, oldest first. */
-  rejected(): Promise<readonly RejectedChangeset[]>;
+  rejected(): Promise<RejectedChangeset[]>;
+  /** The first `limit` changesets of the outbox that are not withdrawn, oldest first. */
+  waiting(limit: number): Promise<WaitingChangeset[]>;
   rowSyncState(table: string, key: readonly SqlValue[]): Promise<RowSyncState>;
   /** All committed data as one plain SQLite file. */
   backup(): Promise<Blob>;

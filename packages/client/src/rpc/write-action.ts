@@ -15,6 +15,8 @@ export type WriteAction =
   | { readonly kind: 'replace-rejected'; readonly sequence: number }
   /** Discards a rejected changeset. */
   | { readonly kind: 'drop-rejected'; readonly sequence: number }
+  /** Withdraws the waiting changeset with this id. Has one result if it waited or had been withdrawn; else none. */
+  | { readonly kind: 'withdraw'; readonly id: string }
   /**
    * Applies a change (JsonChange, as JSON) to the current document of a row. The single row of the result has the new
    * content of the column as `text`.

@@ -49,6 +49,7 @@ type ReadCalls = Pick<
   | 'nextChunk'
   | 'closeStream'
   | 'rejected'
+  | 'waiting'
   | 'rowSyncState'
   | 'backup'
   | 'watch'
@@ -69,6 +70,7 @@ function readsOf(opened: () => OpenTab): ReadCalls {
     },
     closeStream: async (streamId) => opened().streams.close(streamId),
     rejected: async () => opened().membership.reads.listRejected(),
+    waiting: async (limit) => opened().membership.reads.listWaiting(limit),
     async rowSyncState(table, key) {
       const { membership, reports } = opened();
       return withSent(await membership.reads.rowSyncState(table, key), reports.status.sentUpTo ?? 0);

@@ -26,6 +26,7 @@ export function startLeaderWork(
     tryNow: () => {
       for (const work of works) work.tryNow();
     },
+    ...(sync?.withdraw && { withdraw: sync.withdraw }),
     onRefused: (error) => sync?.onRefused?.(error),
     stop: async () => void (await Promise.all(works.map((work) => work.stop()))),
   };

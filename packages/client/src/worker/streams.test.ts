@@ -18,6 +18,7 @@ const NO_READS: Reads = {
   queryAll: notRead,
   dependencies: notRead,
   listRejected: notRead,
+  listWaiting: notRead,
   rowSyncState: notRead,
   writeStates: notRead,
   backup: notRead,

@@ -1,7 +1,7 @@
 import { buildSchema, DEFAULT_TOKENIZE, type Schema, type TableSchema } from '@rockpool/shared';
 import { memoryMedium, openStorage, type Medium, type Storage } from '@rockpool/vfs-opfs';
 import { openDatabase, type OpenDatabase, type OpenDatabaseOptions } from '../../src/worker/database/open-database.ts';
-import { loadPackCode } from '../../src/worker/changelog/load-pack-code.ts';
+import { loadChangelogCode } from '../../src/worker/changelog/load-changelog-code.ts';
 import { loadMigrationCode } from '../../src/worker/database/load-migration-code.ts';
 import { loadDocumentSupport } from '../../src/worker/documents/load-document-support.ts';
 import { loadSqlite } from '../../src/worker/sqlite/load-sqlite.node.ts';
@@ -12,7 +12,7 @@ import { testTable } from './table-schema.ts';
 export const testRuntime: SqliteRuntime = await loadSqlite();
 await loadDocumentSupport();
 await loadMigrationCode();
-await loadPackCode();
+await loadChangelogCode();
 
 export const account: TableSchema = testTable(
   'account',

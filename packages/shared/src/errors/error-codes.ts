@@ -43,6 +43,7 @@ const ERROR_KINDS = {
   'changeset-refused': ['ask-user', 'The app’s `validate` rule rejected the change.'],
   'changeset-too-large': ['ask-user', 'The transaction is too large to sync.'],
   'changeset-undecided': ['retry', 'The server has not acknowledged this changeset yet.'],
+  'changeset-withdrawn': ['ask-user', 'The changeset was withdrawn.'],
   'client-closed': ['bug', 'The client is closed.'],
   'code-unloadable': ['retry', 'Part of the app’s code could not be loaded.'],
   'config-invalid': ['ask-user', 'The configuration is invalid.'],

@@ -37,6 +37,8 @@ export interface ApplyRowsInput {
   readonly pending: PendingIndex;
   readonly outcomeKinds: OutcomeKinds;
   readonly groups: readonly ChangeGroup[];
+  /** Whether changesets have been withdrawn since the last call. Default: false. */
+  readonly withdraws?: boolean;
 }
 
 export interface AppliedRows {
@@ -74,7 +76,7 @@ function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRo
   const rows = new TouchedRows(input, writers, cellBaseTable);
   const maskedBefore = [...pending.masked].filter((sequence) => !outcomeKinds.has(sequence));
   // Reapplies all pending changesets, because a masked one may fit now.
-  if (maskedBefore.length > 0) return reapplyAll(input, rows, cellBaseTable, writers);
+  if (maskedBefore.length > 0 || input.withdraws) return reapplyAll(input, rows, cellBaseTable, writers);
   for (const write of [writeInPlace, removeAllThenWrite]) {
     const writes = tryInSavepoint(connection, () => rebase(rows, cellBaseTable, write));
     if (writes instanceof RockpoolError) continue;

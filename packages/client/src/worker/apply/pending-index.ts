@@ -13,6 +13,8 @@ export interface PendingChangeset {
    * Whether it is left out of the visible rows, because it violated a constraint. It is still sent: the server decides.
    */
   readonly masked: boolean;
+  /** Whether the user has withdrawn it, so that it stays masked even if it fits. Default: false. */
+  readonly withdrawn?: boolean;
 }
 
 export interface RowRef {
@@ -26,6 +28,8 @@ export class PendingIndex {
   private readonly changesByRow: Map<string, PendingRowChange[]> = new Map();
   private readonly rowsBySequence: Map<number, RowRef[]> = new Map();
   private maskedSequences: Set<number> = new Set();
+  /** Pending changesets that stay masked, because the user has withdrawn them. */
+  readonly withdrawn: Set<number> = new Set();
   private newest = 0;
 
   /** The last changeset that was added. Later ones must be read from the outbox. */
@@ -67,6 +71,7 @@ export class PendingIndex {
     }
     this.rowsBySequence.set(changeset.sequence, rows);
     if (changeset.masked) this.maskedSequences.add(changeset.sequence);
+    if (changeset.withdrawn) this.withdrawn.add(changeset.sequence);
     this.newest = Math.max(this.newest, changeset.sequence);
   }
 
@@ -109,6 +114,7 @@ export class PendingIndex {
     this.changesByRow.clear();
     this.rowsBySequence.clear();
     this.maskedSequences = new Set();
+    this.withdrawn.clear();
     this.newest = 0;
   }
 

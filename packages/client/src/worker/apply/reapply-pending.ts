@@ -8,8 +8,8 @@ import { removeAllThenWrite } from './write-rows.ts';
 
 /**
  * Reapplies pending changesets on top of the server's rows, one by one. Returns those that no longer fit, each with the
- * reason if it fitted before, and with null otherwise. On entry, `current` has the server's state of every row that
- * they touch; on return, it has their visible state.
+ * reason if it fitted before, and with null otherwise; and withdrawn ones, with null. On entry, `current` has the
+ * server's state of every row that they touch; on return, it has their visible state.
  */
 export function reapplyPending(
   {
@@ -22,6 +22,10 @@ export function reapplyPending(
 ): Map<number, RockpoolError | null> {
   const masked = new Map<number, RockpoolError | null>();
   for (const sequence of sequences) {
+    if (pending.withdrawn.has(sequence)) {
+      masked.set(sequence, null);
+      continue;
+    }
     const written = tryInSavepoint(connection, () => {
       const writes = pending.rowsOf(sequence).map((ref) => {
         const writer = writers.of(ref.tableId);

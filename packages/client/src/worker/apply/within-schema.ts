@@ -1,5 +1,5 @@
 import { valueColumns, type BeforeGroup, type TableSchema } from '@rockpool/shared';
-import type { DecodedChangeset } from '../changelog/changelog.ts';
+import type { DecodedChangeset } from '../changelog/decoded-changeset.ts';
 
 /** The ids of each table's value columns, by table id. */
 export function columnIdsByTable(

@@ -1,6 +1,6 @@
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { isPackCodeLoaded, packCode } from './load-pack-code.ts';
+import { isChangelogCodeLoaded, changelogCode } from './load-changelog-code.ts';
 import type { Unpacked } from './pack-changesets.ts';
 import type { StoredChangeset } from './stored-changeset.ts';
 
@@ -34,11 +34,11 @@ export class ChangelogPacks {
    * the code for packing is loaded.
    */
   packUpTo(upTo: number): void {
-    if (!isPackCodeLoaded()) return;
+    if (!isChangelogCodeLoaded()) return;
     const writes = this.connection.writesOf('rockpool_changelog_pack');
     // A rollback and an undone commit each count as a write.
     if (writes?.count !== this.consideredAt) this.unpacked = { from: this.last() + 1, againAt: 0 };
-    packCode().packRun(this.connection, this.unpacked, upTo);
+    changelogCode().packRun(this.connection, this.unpacked, upTo);
     this.consideredAt = writes?.count ?? -1;
   }
 
@@ -72,7 +72,7 @@ export class ChangelogPacks {
 
   /** Moves packs with changesets after `sequence` back to rockpool_changelog, since these may be decided again. */
   unpackAfter(sequence: number): void {
-    for (const [, last] of this.rangesAfter(sequence)) packCode().moveBack(this.connection, this.contentsOf(last));
+    for (const [, last] of this.rangesAfter(sequence)) changelogCode().moveBack(this.connection, this.contentsOf(last));
     this.consideredAt = -1;
   }
 
@@ -89,5 +89,5 @@ export class ChangelogPacks {
 }
 
 function unpack({ first, packed }: Pack): StoredChangeset[] {
-  return packCode().decodePack(packed, first);
+  return changelogCode().decodePack(packed, first);
 }

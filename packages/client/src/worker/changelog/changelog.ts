@@ -21,6 +21,7 @@ import {
 } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import { ChangelogPacks } from './changelog-packs.ts';
+import type { DecodedChangeset } from './decoded-changeset.ts';
 import { CHANGELOG_COLUMNS, toStoredChangeset, type StoredChangeset } from './stored-changeset.ts';
 
 /** The newest changeset. Sequence 0 if there is none yet. */
@@ -41,18 +42,6 @@ export interface NewChangeset {
   readonly base: number;
   /** The changeset from which this one was re-created. */
   readonly origin?: ChangesetOrigin | undefined;
-}
-
-/** A decoded changeset of the changelog, with old values. */
-export interface DecodedChangeset {
-  readonly sequence: number;
-  /** The device's wall clock at the time of the write. */
-  readonly writtenMs: number;
-  readonly base: number;
-  readonly atomic: boolean;
-  readonly groups: readonly ChangeGroup[];
-  readonly before: readonly BeforeGroup[];
-  readonly cellBases: readonly CellBase[];
 }
 
 /** rockpool_changelog: each write appends its changeset in its own transaction. Reads include packed changesets. */
@@ -205,6 +194,7 @@ function decode({ sequence, stampUs, shiftUs, base, body, before }: StoredChange
   const { atomic, groups, cellBases } = decodeChangesetBody(body);
   return {
     sequence,
+    stampUs,
     writtenMs: stampToMs(stampUs + shiftUs),
     base,
     atomic,

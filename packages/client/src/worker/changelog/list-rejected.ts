@@ -7,36 +7,63 @@ import {
   type ChangeGroup,
   type TableSchema,
 } from '@rockpool/shared';
-import type { RejectedChange, RejectedChangeset, RejectedValue } from '../../rpc/rejected-changeset.ts';
+import type {
+  RejectedChange,
+  RejectedChangeset,
+  RejectedValue,
+  WaitingChangeset,
+} from '../../rpc/rejected-changeset.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
-import type { Outbox } from './outbox.ts';
-import type { RejectedTable } from './rejected-table.ts';
+import type { ChangesetSources, DecodedChangeset } from './decoded-changeset.ts';
 
 /**
  * The rejected changesets in the form that the app receives: with names of tables and columns, old values and new
  * values. Omits tables and columns that the schema no longer has.
  */
 export function listRejected(
-  rejected: RejectedTable,
-  outbox: Outbox,
+  { rejected, outbox }: ChangesetSources,
   tablesById: ReadonlyMap<number, TableSchema>,
 ): RejectedChangeset[] {
   const lastAckedSequence = outbox.lastAckedSequence();
   return rejected.list().map(({ changeset, error, rejectedMs }) => ({
     sequence: changeset.sequence,
     reason: error,
-    writtenMs: changeset.writtenMs,
     rejectedMs,
     decided: changeset.sequence <= lastAckedSequence,
-    atomic: changeset.atomic,
-    changes: changeset.groups.flatMap((group, index) => {
-      const table = tablesById.get(group.tableId);
-      return table === undefined
-        ? []
-        : changesOf(table, group, changeset.before[index] ?? { columnIds: [], values: [] });
-    }),
+    ...describe(changeset, tablesById),
   }));
+}
+
+/** The first `limit` changesets of the outbox that are not withdrawn, in the same form, oldest first. */
+export function listWaiting(
+  { changelog, rejected, outbox }: ChangesetSources,
+  tablesById: ReadonlyMap<number, TableSchema>,
+  limit: number,
+): WaitingChangeset[] {
+  const waiting: WaitingChangeset[] = [];
+  const after = outbox.lastAckedSequence();
+  const withdrawn = rejected.withdrawnAfter(after);
+  for (const changeset of changelog.readAfter(after)) {
+    if (waiting.length >= limit) break;
+    if (!withdrawn.has(changeset.sequence))
+      waiting.push({ id: String(changeset.stampUs), ...describe(changeset, tablesById) });
+  }
+  return waiting;
+}
+
+function describe(
+  { writtenMs, atomic, groups, before }: DecodedChangeset,
+  tablesById: ReadonlyMap<number, TableSchema>,
+): Omit<WaitingChangeset, 'id'> {
+  return {
+    writtenMs,
+    atomic,
+    changes: groups.flatMap((group, index) => {
+      const table = tablesById.get(group.tableId);
+      return table === undefined ? [] : changesOf(table, group, before[index] ?? { columnIds: [], values: [] });
+    }),
+  };
 }
 
 function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup): RejectedChange[] {

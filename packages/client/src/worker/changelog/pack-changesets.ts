@@ -1,4 +1,3 @@
-// The code that only packs need, in one chunk, which load-pack-code.ts loads.
 import type { Connection } from '../sqlite/connection.ts';
 import { encodePack } from './changeset-pack.ts';
 import { CHANGELOG_COLUMNS, toStoredChangeset, type StoredChangeset } from './stored-changeset.ts';

@@ -1,13 +1,10 @@
 import { isErrorCode, RockpoolError, type ErrorCode, type ErrorData } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
-import type { Changelog, DecodedChangeset } from './changelog.ts';
+import type { Changelog } from './changelog.ts';
+import type { StoredRejection } from './decoded-changeset.ts';
 
-/** A rejected changeset with the reason for its rejection. */
-export interface StoredRejection {
-  readonly changeset: DecodedChangeset;
-  readonly error: ErrorData;
-  readonly rejectedMs: number;
-}
+/** The reason of a changeset that the user has withdrawn from the outbox: see sync/withdrawals.ts. */
+export const WITHDRAWN = 'changeset-withdrawn';
 
 /**
  * rockpool_parked: rejected changesets, which stay until the user retries, replaces or drops them.
@@ -43,16 +40,25 @@ export class RejectedTable {
   }
 
   /**
-   * Rejected sequences above `after`; by default, all. A device may keep thousands of rejected changesets, and a
-   * delivery must not read them all.
+   * Rejected sequences above `after`, of one code; by default, all. A device may keep thousands of rejected changesets,
+   * and a delivery must not read them all.
    */
-  sequences(after: number = Number.MIN_SAFE_INTEGER): Set<number> {
+  sequences(after: number = Number.MIN_SAFE_INTEGER, code: ErrorCode | null = null): Set<number> {
     if (this.count() === 0) return new Set();
     return new Set(
       this.connection
-        .rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 AND sequence > ?', after)
+        .rows(
+          'SELECT sequence FROM rockpool_parked WHERE closed = 0 AND sequence > ? AND code = ifnull(?, code)',
+          after,
+          code,
+        )
         .map(([sequence]) => sequence as number),
     );
+  }
+
+  /** Changesets above `after` that the user has withdrawn; by default, all. The server may have undecided ones. */
+  withdrawnAfter(after?: number): Set<number> {
+    return this.sequences(after, WITHDRAWN);
   }
 
   /** The sequences that the server rejected with this code, oldest first. */

@@ -1,5 +1,6 @@
 import { changesetHash, encodeOrigin, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
 import { keepBefore, moveChangeset } from './kept-changesets.ts';
+import { WITHDRAWN } from './rejected-table.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 export interface RenumberOptions {
@@ -16,7 +17,8 @@ export interface RenumberOptions {
  * recognizes it if a copy of this file has sent it too.
  *
  * - Changesets before `firstOwn` are on the server already and are kept for a restored server (kept-changesets.ts).
- * - Rejected changesets before `firstOwn` move to sequences below 0, out of the outbox, and keep their order.
+ * - Rejected changesets before `firstOwn`, and withdrawn ones, move to sequences below 0, out of the outbox, and keep
+ *   their order.
  * - Closed changesets are removed. Their entries move below 0 as well, so that their requests are not attributed to the
  *   changesets that take over their sequences.
  *
@@ -31,9 +33,9 @@ export function renumber(connection: Connection, { oldSiteId, logEpoch, firstOwn
   // Rejected changesets are listed by sequence, so that those of an earlier change of the site id move below the newer
   // ones.
   const rejected =
-    'SELECT sequence FROM rockpool_parked WHERE closed = 1 OR sequence < ? ORDER BY closed, sequence DESC';
+    'SELECT sequence FROM rockpool_parked WHERE closed = 1 OR sequence < ? OR code = ? ORDER BY closed, sequence DESC';
   let lowest = lowestSequence(connection);
-  for (const [sequence] of connection.rows(rejected, firstOwn)) {
+  for (const [sequence] of connection.rows(rejected, firstOwn, WITHDRAWN)) {
     moveChangeset(connection, sequence as number, --lowest);
     connection.run('UPDATE rockpool_request SET sequence = ? WHERE sequence = ?', lowest, sequence as number);
   }

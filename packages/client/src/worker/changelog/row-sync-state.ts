@@ -11,15 +11,10 @@ import {
 import { leastStage, type ChangeSyncState, type RowSyncState } from '../../rpc/row-sync-state.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import type { Changelog } from './changelog.ts';
-import type { Outbox } from './outbox.ts';
-import type { RejectedTable } from './rejected-table.ts';
+import type { ChangesetSources } from './decoded-changeset.ts';
 
-export interface RowSyncStateParts {
+export interface RowSyncStateParts extends ChangesetSources {
   readonly connection: Connection;
-  readonly changelog: Changelog;
-  readonly outbox: Outbox;
-  readonly rejected: RejectedTable;
 }
 
 // Limits the decoding of admitted changesets to half a second in the worst case. An admitted changeset with more than

@@ -1,6 +1,6 @@
 import { RockpoolError, syncedTables, type Schema, type TableSchema } from '@rockpool/shared';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
-import type { RejectedChangeset } from '../../rpc/rejected-changeset.ts';
+import type { RejectedChangeset, WaitingChangeset } from '../../rpc/rejected-changeset.ts';
 import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
 import type { QueryResult } from '../../rpc/reads.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
@@ -8,10 +8,9 @@ import type { RowSyncState } from '../../rpc/row-sync-state.ts';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 import type { WriteState } from '../../rpc/write-state.ts';
 import type { Changelog } from '../changelog/changelog.ts';
-import { listRejected } from '../changelog/list-rejected.ts';
+import { changelogCode } from '../changelog/load-changelog-code.ts';
 import type { Outbox } from '../changelog/outbox.ts';
 import type { RejectedTable } from '../changelog/rejected-table.ts';
-import { rowSyncState } from '../changelog/row-sync-state.ts';
 import { writeStates } from '../changelog/write-states.ts';
 import { createDependencyReader } from '../invalidate/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -37,6 +36,7 @@ export interface DatabaseReads {
   /** Like `query`, in parts. End the run before `close`. */
   startQuery(statement: SqlStatement): QueryRun;
   listRejected(): RejectedChangeset[];
+  listWaiting(limit: number): WaitingChangeset[];
   /** Throws `schema-unknown-table`, and `key-invalid` for a key with the wrong number of parts. */
   rowSyncState(tableName: string, key: readonly SqlValue[]): RowSyncState;
   writeStates(requestIds: readonly string[]): WriteState[];
@@ -54,7 +54,7 @@ export interface ReadParts {
 }
 
 export function createReads(parts: ReadParts): DatabaseReads {
-  const { connection, schema, tablesById, changelog, outbox, rejected, requireOpen } = parts;
+  const { connection, schema, tablesById, requireOpen } = parts;
   const readDependencies = createDependencyReader(connection, schema);
 
   /** Reads one state of the database, even while another tab writes. */
@@ -87,11 +87,12 @@ export function createReads(parts: ReadParts): DatabaseReads {
       requireOpen();
       return readDependencies(statement);
     },
-    listRejected: () => atOneMoment(() => listRejected(rejected, outbox, tablesById)),
+    listRejected: () => atOneMoment(() => changelogCode().listRejected(parts, tablesById)),
+    listWaiting: (limit) => atOneMoment(() => changelogCode().listWaiting(parts, tablesById, limit)),
     rowSyncState(tableName, key) {
       const table = syncedTables(schema).find(({ name }) => name === tableName);
       if (table === undefined) throw new RockpoolError('schema-unknown-table', { table: tableName });
-      return atOneMoment(() => rowSyncState({ connection, changelog, outbox, rejected }, table, key));
+      return atOneMoment(() => changelogCode().rowSyncState(parts, table, key));
     },
     writeStates: (requestIds) => atOneMoment(() => writeStates(connection, requestIds)),
   };

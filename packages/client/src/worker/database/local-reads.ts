@@ -1,4 +1,5 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import { isChangelogCodeLoaded, loadChangelogCode } from '../changelog/load-changelog-code.ts';
 import { ReadInterrupted } from '../leader/opened-database.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { QueryResult, Reads } from '../../rpc/reads.ts';
@@ -35,7 +36,7 @@ export interface StoredBehind {
 
 type ReadableDatabase = Pick<
   OpenDatabase,
-  'query' | 'queryAll' | 'startQuery' | 'dependencies' | 'rowSyncState' | 'writeStates' | 'listRejected'
+  'query' | 'queryAll' | 'startQuery' | 'dependencies' | 'rowSyncState' | 'writeStates' | 'listRejected' | 'listWaiting'
 >;
 
 /** Reads from a database of this worker. */
@@ -45,6 +46,11 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
   /** Reads immediately, by calling `run`. */
   function read<T>(run: () => T): Promise<T> {
     return whenStored(() => retryLostSnapshot(run));
+  }
+
+  /** Like `read`, with code that is loaded when the database opens, but for which opening does not wait. */
+  function readWithCode<T>(run: () => T): Promise<T> {
+    return isChangelogCodeLoaded() ? read(run) : loadChangelogCode().then(() => read(run));
   }
 
   async function whenStored<T>(run: () => T | Promise<T>): Promise<T> {
@@ -94,9 +100,10 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
     query: (statement) => whenStored(() => query(statement)),
     queryAll: (statements) => whenStored(() => queryAll(statements)),
     dependencies: (statement) => read(() => database.dependencies(statement)),
-    rowSyncState: (tableName, key) => read(() => database.rowSyncState(tableName, key)),
+    rowSyncState: (tableName, key) => readWithCode(() => database.rowSyncState(tableName, key)),
     writeStates: (requestIds) => read(() => database.writeStates(requestIds)),
-    listRejected: () => read(() => database.listRejected()),
+    listRejected: () => readWithCode(() => database.listRejected()),
+    listWaiting: (limit) => readWithCode(() => database.listWaiting(limit)),
     backup: () => whenStored(backup),
   };
 }

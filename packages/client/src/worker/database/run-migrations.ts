@@ -8,7 +8,7 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
-import type { DecodedChangeset } from '../changelog/changelog.ts';
+import type { DecodedChangeset } from '../changelog/decoded-changeset.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { createMigrationPolicy } from '../sqlite/sql-policy.ts';
 import type { Meta } from '../file/meta.ts';

@@ -10,6 +10,7 @@ const METHODS = Object.keys({
   writeStates: null,
   backup: null,
   listRejected: null,
+  listWaiting: null,
 } satisfies Record<keyof Reads, null>);
 
 /** Returns reads that pass every call to one function, which resolves with its result. */

@@ -33,6 +33,7 @@ const NO_READS: Reads = {
   queryAll: () => Promise.reject(new Error('not read')),
   dependencies: async () => [],
   listRejected: async () => [],
+  listWaiting: async () => [],
   rowSyncState: () => Promise.reject(new Error('not read')),
   writeStates: async () => [],
   backup: () => Promise.reject(new Error('not read')),

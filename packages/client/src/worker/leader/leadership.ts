@@ -53,6 +53,8 @@ export interface LeaderWork {
   onLocalCommit(): void;
   /** Retries sync at once instead of at the next attempt. */
   tryNow(): void;
+  /** Withdraws a changeset from the outbox; see WriteAction. Absent without a server. */
+  withdraw?(id: string): ServedOutcome;
   /** Called after the medium has undone a commit of the previous work, which `startAnew` has replaced by this one. */
   onRefused?(error: RockpoolError): void;
   /** Resolves when the work no longer uses the database. */
@@ -268,6 +270,7 @@ export class Leadership<Database extends WritableDatabase> {
     // the retry, and the migration would wait forever.
     const isUndecidable =
       action?.kind === 'retry-rejected' && readOnly?.code === 'migration-refused' && sentUpTo === null;
+    if (action?.kind === 'withdraw' && this.work.withdraw) return this.keep(this.work.withdraw(action.id));
     const refusal = isUndecidable ? RockpoolError.fromData(readOnly) : undefined;
     return this.keep(this.options.opened.database.write(request, refusal));
   }

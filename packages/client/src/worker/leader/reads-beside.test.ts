@@ -18,6 +18,7 @@ function recordingReads(name: string, writerQueue: WriterQueue, runs: string[]):
     rowSyncState: run,
     writeStates: run,
     listRejected: run,
+    listWaiting: run,
     backup: run,
   };
 }

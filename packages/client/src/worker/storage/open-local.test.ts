@@ -3,15 +3,15 @@ import { SimulatedDisk, SimulatedExtents } from '@rockpool/vfs-opfs/testing';
 import { expect, it, vi } from 'vitest';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { testRuntime, testSchema } from '../../../testing/worker/test-database.ts';
-import { loadPackCode } from '../changelog/load-pack-code.ts';
+import { loadChangelogCode } from '../changelog/load-changelog-code.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { ReadInterrupted } from '../leader/opened-database.ts';
 import { createLocalOpener, type OpenLocal } from './open-local.ts';
 
-vi.mock('../changelog/load-pack-code.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../changelog/load-pack-code.ts')>();
-  return { ...original, loadPackCode: vi.fn(original.loadPackCode) };
+vi.mock('../changelog/load-changelog-code.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../changelog/load-changelog-code.ts')>();
+  return { ...original, loadChangelogCode: vi.fn(original.loadChangelogCode) };
 });
 vi.mock('../documents/load-document-support.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../documents/load-document-support.ts')>();
@@ -247,7 +247,7 @@ function writePacked(database: OpenDatabase): void {
 it('the connection for reads beside a transaction is opened again after it could not be opened', async () => {
   const { database, readsBeside, close } = await opener(new SimulatedDisk(), [])('writer', () => undefined);
   writePacked(database);
-  vi.mocked(loadPackCode).mockRejectedValueOnce(new RockpoolError('code-unloadable', { part: 'packs' }));
+  vi.mocked(loadChangelogCode).mockRejectedValueOnce(new RockpoolError('code-unloadable', { part: 'changelog' }));
   await expect(readsBeside?.()).rejects.toMatchObject({ code: 'code-unloadable' });
   const reads = await readsBeside?.();
   expect((await reads?.query({ sql: 'SELECT id FROM account', params: [] }))?.rowCount).toBe(130);
@@ -278,7 +278,7 @@ it('a database can be opened again by the same worker after a part of the code c
   writePacked(database);
   await close({ handsOver: false });
   for (const role of ['writer', 'reader'] as const) {
-    vi.mocked(loadPackCode).mockRejectedValueOnce(new RockpoolError('code-unloadable', { part: 'packs' }));
+    vi.mocked(loadChangelogCode).mockRejectedValueOnce(new RockpoolError('code-unloadable', { part: 'changelog' }));
     await expect(open(role, () => undefined)).rejects.toMatchObject({ code: 'code-unloadable' });
     const again = await open('writer', () => undefined);
     expect(again.database.connection.value('SELECT count(*) FROM account')).toBe(130);

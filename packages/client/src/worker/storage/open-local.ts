@@ -12,7 +12,7 @@ import { loadPart } from '../../load-part.ts';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
-import { loadPackCode } from '../changelog/load-pack-code.ts';
+import { loadChangelogCode } from '../changelog/load-changelog-code.ts';
 import { lowestSequence } from '../changelog/renumber.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/document-columns.ts';
@@ -229,9 +229,9 @@ async function connect(
     // Another bundle may have added the first document; `loadCode` knows only this bundle's schema.
     if (documentTables(database.schema.tables).size > 0) await loadDocumentSupport();
     // Without packs, nothing waits for this code. A leader that fails to load it does not pack.
-    const packCode = loadPackCode();
-    if (database.changelog.packs.isEmpty) packCode.catch(() => undefined);
-    else await packCode;
+    const changelogCode = loadChangelogCode();
+    if (database.changelog.packs.isEmpty) changelogCode.catch(() => undefined);
+    else await changelogCode;
     return {
       database,
       close: async (leavesLog = false) => {

@@ -39,14 +39,15 @@ export function startSync({
   const connect = connectOver(transport);
   const nowMs = (): number => Date.now();
   const line = presence?.lead();
+  const syncDatabase = toSyncDatabase({
+    database,
+    elapsedMs: () => performance.now(),
+    onApplied: (touched) => tools.publishCommit(touched),
+  });
   const engine = createSyncEngine({
     ...target,
     token,
-    database: toSyncDatabase({
-      database,
-      elapsedMs: () => performance.now(),
-      onApplied: (touched) => tools.publishCommit(touched),
-    }),
+    database: syncDatabase,
     connect: committed === undefined ? connect : sendWhenStored(connect, committed),
     ...(line && { presence: line }),
     ...(snapshots && { snapshots }),
@@ -67,6 +68,11 @@ export function startSync({
   return {
     onLocalCommit: () => engine.committed(),
     tryNow,
+    withdraw(id) {
+      const touched = syncDatabase.withdrawals.withdraw(id);
+      const results = touched === null ? [] : [{ changes: 1 }];
+      return { results, touchedTables: [...(touched ?? [])], changes: [], repeated: touched === null };
+    },
     onRefused: (error) => engine.onRefused(error),
     stop: async () => {
       device.removeEventListener?.('online', tryNow);

@@ -6,6 +6,8 @@ import {
   RockpoolError,
   syncedTables,
   type Delivery,
+  type ErrorFields,
+  type Schema,
   type Welcome,
 } from '@rockpool/shared';
 import { loadPart } from '../../load-part.ts';
@@ -25,6 +27,7 @@ import { becomeNewSite } from './new-site.ts';
 import { createServedSchema } from './served-schema.ts';
 import { createServerTime, type ServerTime } from './server-time.ts';
 import type { SyncDatabase, SyncPosition } from './sync-engine.ts';
+import { Withdrawals } from './withdrawals.ts';
 
 export interface SyncDatabaseOptions {
   readonly database: OpenDatabase;
@@ -43,6 +46,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   const served = createServedSchema(database);
   const bindTo = createBinding(database);
   const progress = syncProgress(database, () => serverTime.nowMs());
+  const withdrawals = new Withdrawals(database, pending, progress);
   // The log epoch of the last welcome, which is stored together with the rows that belong to it.
   let epochThere: Uint8Array | null = null;
   // Stored with the next delivery: a full device that cannot store it can still send its changes.
@@ -67,10 +71,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       return meta.userMayWrite;
     },
     tokenSub: () => tokenSub,
-    mismatchFields: async (fields) => {
-      const own = outlineOf(served.schema);
-      return (await loadPart('schema', () => import('./schema-difference.ts'))).mismatchFields(own, fields);
-    },
+    mismatchFields: (fields) => mismatchFields(served.schema, fields),
     onSchemaMismatch: () => served.tryOther(),
     position: () => syncPosition(database, served.isNarrow),
     noteServerTime: (serverMs) => serverTime.note(serverMs),
@@ -81,6 +82,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       userMayWrite = welcome.canWrite;
       tokenSub = sub ?? tokenSub;
       isFirst = true;
+      withdrawals.asksServer = false;
       served.note();
       const verdict = verdictOn(database, welcome);
       applied();
@@ -92,6 +94,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     audit: toAuditDatabase({ database, pending, progress, onApplied: applied }),
     becomeNewSite: (firstOwn) =>
       applied(becomeNewSite(database, pending, progress, { firstOwn, logEpoch: epochThere ?? meta.logEpoch })),
+    withdrawals,
     nextPush: (sequence, maxBytes) => toPush(database, outbox.nextPush(sequence, maxBytes), serverTime, epochThere),
     applyDeliveries(deliveries: readonly Delivery[], snapshot: SnapshotFile | null = null): boolean {
       const received = { deliveries, snapshot, logEpoch: epochThere, isFirst };
@@ -104,6 +107,11 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     counts: () => ({ pendingCount: outbox.pendingCount(), rejectedCount: rejected.count() }),
     flush: () => database.flush(),
   };
+}
+
+async function mismatchFields(schema: Schema, fields: ErrorFields): Promise<ErrorFields> {
+  const own = outlineOf(schema);
+  return (await loadPart('schema', () => import('./schema-difference.ts'))).mismatchFields(own, fields);
 }
 
 function storeUser(meta: OpenDatabase['meta'], mayWrite: boolean | null, tokenSub: string | null): void {
@@ -192,7 +200,11 @@ function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDataba
   if (verdict.kind !== 'fits') return verdict;
   // The original of a restored copy may still be in use. The changesets that the server has count as the original's,
   // and the rest as this copy's.
-  if (meta.get('is_restored') === 1 || hasKept(connection, welcome.logEpoch))
+  if (
+    meta.get('is_restored') === 1 ||
+    hasKept(connection, welcome.logEpoch) ||
+    rejected.withdrawnAfter(welcome.lastAckedSequence).size > 0
+  )
     return welcome.lastAckedSequence > outbox.lastAckedSequence()
       ? { kind: 'outcomes-first' }
       : { kind: 'new-site', firstOwn: welcome.lastAckedSequence + 1 };

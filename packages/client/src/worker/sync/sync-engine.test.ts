@@ -905,3 +905,107 @@ describe('the engine of a client whose server requires a full resync', () => {
     expect(database.meta.cursor).toBe(4);
   });
 });
+
+describe('the engine of a client whose user withdraws a change', () => {
+  interface Withdrawing extends Connected {
+    readonly database: OpenDatabase;
+    readonly withdraw: (place: number) => void;
+  }
+
+  /** Three changesets, of which the server has decided none. */
+  async function withThree(): Promise<Withdrawing> {
+    const database = openInMemory();
+    for (const id of ['a', 'b', 'c']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
+    const sync = testSync(database);
+    const connection = await connected(database, sync);
+    return {
+      ...connection,
+      database,
+      withdraw(place) {
+        sync.withdrawals.withdraw(database.listWaiting(10)[place]?.id as string);
+        connection.engine.committed();
+      },
+    };
+  }
+
+  const helloOf = ({ sent }: Line): Uint8Array | undefined =>
+    sent.flatMap((message) => (message.type === 'hello' ? [message.siteId] : []))[0];
+  const originsIn = (line: Line): unknown[] =>
+    pushes(line).flatMap(({ changesets }) => changesets.map(({ origin }) => origin?.sequence));
+
+  it('asks with a new connection whether the server has it, and sends the others under a new site id', async () => {
+    const { next, withdraw, database } = await withThree();
+    const { siteId } = database;
+    const first = await next(1);
+    first.say(testWelcome());
+    first.say(testDelivery({ to: 1 }));
+    expect(pushes(first)).toHaveLength(1);
+    withdraw(1);
+    expect(first.closed).toBe(true);
+    const second = await next(2);
+    expect(helloOf(second)).toEqual(siteId);
+    second.say(testWelcome());
+    const third = await next(3);
+    expect([second.closed, pushes(second)]).toEqual([true, []]);
+    expect(helloOf(third)).toEqual(database.siteId);
+    expect(database.siteId).not.toEqual(siteId);
+    third.say(testWelcome());
+    third.say(testDelivery({ to: 1 }));
+    expect(originsIn(third)).toEqual([1, 3]);
+    expect(database.listRejected()).toMatchObject([{ decided: true, reason: { code: 'changeset-withdrawn' } }]);
+  });
+
+  it('continues under the same site id if the server has it, once its outcome has arrived', async () => {
+    const { next, withdraw, database, engine } = await withThree();
+    const { siteId } = database;
+    const first = await next(1);
+    first.say(testWelcome());
+    first.say(testDelivery({ to: 1 }));
+    withdraw(1);
+    const second = await next(2);
+    second.say(testWelcome({ lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
+    write(database, "INSERT INTO account (id) VALUES ('d')");
+    engine.committed();
+    expect(pushes(second)).toEqual([]);
+    second.say(testDelivery({ to: 3, lastAckedSequence: 2, outcomes: admitted(1, 2) }));
+    expect(pushes(second)).toMatchObject([{ changesets: [{ sequence: 3 }, { sequence: 4 }] }]);
+    expect(database.siteId).toEqual(siteId);
+    expect(database.connection.rows('SELECT id FROM account ORDER BY id').flat()).toEqual(['a', 'b', 'c', 'd']);
+    expect(database.listRejected()).toEqual([]);
+  });
+
+  it('repeats at once a push that the server had refused', async () => {
+    const { next, withdraw, reports } = await withThree();
+    const first = await next(1);
+    first.say(testWelcome());
+    first.say(testDelivery({ to: 1 }));
+    first.say({ type: 'failure', code: 'quota-exceeded', fields: {} });
+    const second = await next(2);
+    second.say(testWelcome());
+    second.say(testDelivery({ from: 1, to: 2 }));
+    expect(reports.at(-1)).toMatchObject({ state: 'blocked', pendingCount: 3 });
+    withdraw(0);
+    (await next(3)).say(testWelcome());
+    const fourth = await next(4);
+    fourth.say(testWelcome());
+    fourth.say(testDelivery({ from: 1, to: 2 }));
+    expect([pushes(second), originsIn(fourth)]).toEqual([[], [2, 3]]);
+    expect(reports.at(-1)).toMatchObject({ state: 'pushing', pendingCount: 2, rejectedCount: 1 });
+  });
+
+  it('sends nothing for further writes before the welcome, and reconnects only once', async () => {
+    const { next, withdraw, database, engine, lines } = await withThree();
+    withdraw(1);
+    const first = await next(1);
+    expect(lines).toHaveLength(1);
+    first.say(testWelcome());
+    const second = await next(2);
+    expect(pushes(first)).toEqual([]);
+    second.say(testWelcome());
+    second.say(testDelivery({ to: 1 }));
+    write(database, "INSERT INTO account (id) VALUES ('d')");
+    engine.committed();
+    expect(originsIn(second)).toEqual([1, 3, undefined]);
+    expect(lines).toHaveLength(2);
+  });
+});

@@ -32,6 +32,7 @@ import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts
 import { ConnectionAttempts } from './connection-attempts.ts';
 import type { Connect } from './server-connection.ts';
 import { WaitingDeliveries } from './waiting-deliveries.ts';
+import type { Withdrawals } from './withdrawals.ts';
 
 /** The durable sync position of this database. */
 export interface SyncPosition {
@@ -84,6 +85,7 @@ export interface SyncDatabase extends PushSource {
    * Assigns a new site id and numbers the changesets from `firstOwn` on from 1, in one transaction. See new-site.ts.
    */
   becomeNewSite(firstOwn: number): void;
+  readonly withdrawals: Withdrawals;
   /**
    * Applies the outcomes, rows and cursors of one or more deliveries in one transaction, or throws and changes nothing.
    * A full resync comes alone, with `snapshot`, the file that the hello named. Returns whether the outbox has new
@@ -127,7 +129,7 @@ export interface SyncEngineOptions {
 
 export interface SyncEngine {
   start(): void;
-  /** Called when the outbox grew, or when sync was paused or resumed. */
+  /** Called when the outbox grew, or when sync was paused or resumed, or a changeset withdrawn. */
   committed(): void;
   /** Called if the medium has undone the last delivery: the next attempt comes after a delay. */
   onRefused(error: RockpoolError): void;
@@ -232,7 +234,9 @@ class Engine implements SyncEngine {
       if (this.state.phase !== 'stopped' && this.database.isPaused !== isPaused)
         return this.dispatch({ type: isPaused ? 'resume' : 'pause' });
       this.audit.postpone();
-      this.dispatch({ type: 'committed' });
+      // On any other connection, a welcome is still to come.
+      const reconnects = this.database.withdrawals.asksServer && this.state.phase === 'live';
+      this.dispatch({ type: reconnects ? 'renumbered' : 'committed' });
     });
   }
 
@@ -329,7 +333,7 @@ class Engine implements SyncEngine {
         break;
       case 'push':
         // After a welcome, its own effect runs first. If the welcome does not fit, the state no longer allows a push.
-        if (mayPush(this.state)) this.guarded(() => this.push(effect.after));
+        if (mayPush(this.state) && !this.database.withdrawals.areUndecided) this.guarded(() => this.push(effect.after));
         break;
       case 'welcome':
         this.guarded(() => this.greet(effect.welcome));

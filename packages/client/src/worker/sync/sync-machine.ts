@@ -144,10 +144,13 @@ function resting(state: MachineState, phase: 'stopped' | 'paused'): Step {
   };
 }
 
-/** Reconnects at once, or only at the next attempt if several attempts have failed in a row. */
+/**
+ * Reconnects at once, or only at the next attempt if several attempts have failed in a row. What the server refused may
+ * no longer be in the outbox, so the next push does not wait.
+ */
 function renumbered(state: MachineState, moment: Moment): Step {
   if (state.phase === 'waiting' && state.failures > 1) return { state, effects: [] };
-  const step = connecting({ ...state, trouble: null }, moment);
+  const step = connecting({ ...state, trouble: null, refusal: null }, moment);
   return { state: step.state, effects: [{ type: 'disconnect' }, ...step.effects] };
 }
 

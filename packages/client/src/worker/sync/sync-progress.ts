@@ -26,11 +26,18 @@ export function syncProgress(
     *pendingAfter(sequence: number): Generator<PendingChangeset> {
       const after = Math.max(sequence, outbox.lastAckedSequence());
       const masked = rejected.sequences(after);
+      const withdrawn = rejected.withdrawnAfter(after);
       const { olderEpochUpTo } = meta;
       for (const changeset of changelog.readAfter(after)) {
         // Watermarks of an older log epoch cannot be compared with those of this log.
         const base = changeset.sequence <= olderEpochUpTo ? 0 : changeset.base;
-        yield { ...withinSchema(changeset, columnsById), base, masked: masked.has(changeset.sequence) };
+        const { sequence: number } = changeset;
+        yield {
+          ...withinSchema(changeset, columnsById),
+          base,
+          masked: masked.has(number),
+          withdrawn: withdrawn.has(number),
+        };
       }
     },
     // An acknowledged changeset without a rejection counts as admitted.

@@ -94,7 +94,7 @@ export type MachineEvent =
   | { readonly type: 'pushed'; readonly sentUpTo: number }
   /** The welcome shows that the server has changesets of another copy of this file. */
   | { readonly type: 'copied' }
-  /** This database continues as a new site. */
+  /** This database continues as a new site, or does so after the next welcome. */
   | { readonly type: 'renumbered' }
   /** The download progressed or entered its next stage. */
   | { readonly type: 'snapshot-progress'; readonly wait: SnapshotWait }

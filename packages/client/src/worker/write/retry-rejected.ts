@@ -11,7 +11,7 @@ import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import { withChange, type PendingRowChange, type RowState } from '../apply/row-state.ts';
 import { RowWriters } from '../apply/row-writers.ts';
 import { removeAllThenWrite, writeThenRemove, type RowWrite } from '../apply/write-rows.ts';
-import type { DecodedChangeset } from '../changelog/changelog.ts';
+import type { DecodedChangeset } from '../changelog/decoded-changeset.ts';
 import type { Outbox } from '../changelog/outbox.ts';
 import type { RejectedTable } from '../changelog/rejected-table.ts';
 import { documentSupport } from '../documents/load-document-support.ts';

@@ -1,0 +1,4 @@
+// The code of the changelog that opening and writing do not need, in one chunk, which load-changelog-code.ts loads.
+export { listRejected, listWaiting } from './list-rejected.ts';
+export { rowSyncState } from './row-sync-state.ts';
+export { decodePack, moveBack, packRun } from './pack-changesets.ts';
