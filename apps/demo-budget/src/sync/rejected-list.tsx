@@ -2,17 +2,12 @@ import { RockpoolError, type RejectedChangeset } from '@rockpool/client';
 import { useClient } from '@rockpool/client/react';
 import { useState, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
-import { ChangeLines } from '../history/change-lines.tsx';
-import '../history/history.css';
 import { errorSentence } from '../shell/error-sentence.ts';
 import { useReport } from '../shell/failure.tsx';
-import { formatMoment, locale } from '../shell/locale.ts';
-import { differencesOf, type KnownRows } from '../words/row-differences.ts';
-import { changedRows, rejectionSentence } from './rejected-words.ts';
+import type { KnownRows } from '../words/row-differences.ts';
+import { ChangesetSummary } from './changeset-summary.tsx';
+import { rejectionSentence } from './rejected-words.ts';
 import { useRejected } from './use-rejected.ts';
-
-/** An import may change thousands of rows. */
-const SHOWN_AT_MOST = 10;
 
 /** The rejected changes, oldest first: what they were, why, and buttons that retry or discard them. */
 export function RejectedList(): ReactNode {
@@ -43,11 +38,10 @@ function RejectedCard({ changeset, known }: RejectedCardProps): ReactNode {
   const { rejected } = useClient();
   const report = useReport();
   const mayWrite = useMayWrite();
-  const { sequence, reason, writtenMs, decided } = changeset;
+  const { sequence, reason, decided } = changeset;
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [isAsking, setAsking] = useState(false);
-  const differences = differencesOf(changedRows(changeset), known);
 
   const decide = async (work: () => Promise<void>): Promise<void> => {
     setProblem(null);
@@ -64,16 +58,7 @@ function RejectedCard({ changeset, known }: RejectedCardProps): ReactNode {
   };
   return (
     <li className="card conflict">
-      <p className="hint">{formatMoment(writtenMs)}</p>
-      {differences.slice(0, SHOWN_AT_MOST).map(({ id, title, lines }) => (
-        <div key={id}>
-          <strong>{title}</strong>
-          <ChangeLines lines={lines} />
-        </div>
-      ))}
-      {differences.length > SHOWN_AT_MOST && (
-        <p className="hint">And {(differences.length - SHOWN_AT_MOST).toLocaleString(locale)} more.</p>
-      )}
+      <ChangesetSummary changeset={changeset} known={known} />
       <p>
         {rejectionSentence(reason)} <code>{reason.code}</code>
       </p>

@@ -19,6 +19,8 @@ export function rejectionSentence({ code, message }: Pick<ErrorData, 'code' | 'm
     case 'document-gone':
     case 'document-place-missing':
       return 'What it changes was deleted.';
+    case 'changeset-withdrawn':
+      return 'You took it back before it synced.';
     case 'storage-corrupt':
       return 'The budget’s file on this device was damaged before this change was sent. Trying again does not count it twice.';
     default:

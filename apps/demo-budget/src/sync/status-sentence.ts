@@ -90,9 +90,11 @@ function blockedSentence(reason: ErrorData | null): string {
         return 'This app could not request access because of an internal error. It retries automatically.';
       return 'The server sent data that this app does not understand. It retries in a minute, or press “Try now”.';
     default:
-      return reason?.code === 'auth-forbidden'
-        ? 'You can only view this budget now, but you have changes that did not sync. They sync if an owner lets you edit again.'
-        : `Sync needs your attention. ${reason?.message ?? ''}`.trim();
+      if (reason?.code === 'auth-forbidden')
+        return 'You can only view this budget now, but you have changes that did not sync. They sync if an owner lets you edit again.';
+      if (reason?.code === 'quota-exceeded')
+        return 'The server has no room for more data. Take back large changes below, or ask the server’s operator for more room.';
+      return `Sync needs your attention. ${reason?.message ?? ''}`.trim();
   }
 }
 

@@ -11,6 +11,7 @@ import { StorageFacts } from './storage-facts.tsx';
 import { RejectedList } from './rejected-list.tsx';
 import { SyncControls } from './sync-controls.tsx';
 import { useNow } from './use-now.ts';
+import { WaitingList } from './waiting-list.tsx';
 
 const roleWords: Readonly<Record<TabRole, string>> = {
   leader: 'Saves and syncs for all tabs of this budget',
@@ -78,6 +79,7 @@ export function SyncView({ budget, device }: { readonly budget: KnownBudget; rea
         </div>
         <StorageFacts persistence={status.persistence} />
       </dl>
+      <WaitingList />
       <RejectedList />
       <HistoryCard />
       <ConflictList budget={budget} device={device} />

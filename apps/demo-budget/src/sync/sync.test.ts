@@ -101,6 +101,8 @@ describe('the sync sentences', () => {
     expect(statusWords({ ...status, state: 'blocked', reason: full }).detail).toContain('out of space');
     const forbidden = { code: 'auth-forbidden', fields: {}, recovery: 'ask-user', message: '' } as const;
     expect(statusWords({ ...status, state: 'blocked', reason: forbidden }).detail).toContain('You can only view');
+    const noRoom = { code: 'quota-exceeded', fields: {}, recovery: 'ask-user', message: '' } as const;
+    expect(statusWords({ ...status, state: 'blocked', reason: noRoom }).detail).toContain('no room for more data');
   });
 
   it('describe a pause, a step without progress, and the next attempt', () => {
