@@ -2,6 +2,8 @@ import { CONFLICT_TABLE, keyColumns, syncedTables, quoteName, type Schema, type 
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import { householdSchema, olderSchema, TALLIES } from './household-schema.ts';
 import { marksIn, type Model } from './model.ts';
+import { linesOf, tablesOf } from './oracle/tables.ts';
+import { NamedTexts, type AskForTexts } from './table-texts.ts';
 import type { Tab } from './tab.ts';
 
 /** The prefix of a counter problem. */
@@ -10,43 +12,63 @@ export const MISCOUNT = 'a counter that is not the sum of what was added';
 /** The mark of the transaction that creates the counters. */
 export const FIRST_MARK = 'counters';
 
-/** Runs a query whose rows are all texts or NULL. */
-export type AskForText = (sql: string) => string | null;
+const lineSql = (columns: readonly string[]): string =>
+  columns.map((name) => `quote(${quoteName(name)})`).join(` || ',' || `);
 
 /** One line per row of a table. Equal lines mean equal types and bytes. */
-function contentSql(table: TableSchema): string {
-  const values = table.columns.map(({ name }) => `quote(${quoteName(name)})`).join(` || ',' || `);
+function linesSql(table: TableSchema, columns: readonly string[]): string {
   const order = keyColumns(table)
     .map(({ name }) => quoteName(name))
     .join(', ');
-  return `SELECT group_concat(line, char(10)) FROM (SELECT ${values} AS line FROM ${quoteName(table.name)} ORDER BY ${order})`;
+  return `SELECT group_concat(line, char(30)) FROM (SELECT ${lineSql(columns)} AS line FROM ${quoteName(table.name)} ORDER BY ${order})`;
 }
 
-type ContentSql = ReadonlyMap<string, string>;
+/** The texts of the oracle, and what it does not judge: the generated columns of each table, and the conflict log. */
+const contentIn = (schema: Schema): NamedTexts => {
+  const generated = syncedTables(schema).flatMap((table): [string, string][] => {
+    const columns = table.columns.filter((column) => column.generated !== null).map(({ name }) => name);
+    const name = `generated columns of ${table.name}`;
+    return columns.length === 0 ? [] : [[name, linesSql(table, [...table.primaryKey, ...columns])]];
+  });
+  const conflictColumns = CONFLICT_TABLE.columns.map(({ name }) => name);
+  return new NamedTexts(
+    new Map([
+      ...[...tablesOf(schema).values()].map(({ name, sql }): [string, string] => [name, sql]),
+      ...generated,
+      [CONFLICT_TABLE.name, linesSql(CONFLICT_TABLE, conflictColumns)],
+    ]),
+  );
+};
 
-const contentSqlOf = (schema: Schema): ContentSql =>
-  new Map([...syncedTables(schema), CONFLICT_TABLE].map((table) => [table.name, contentSql(table)]));
+const CONTENT: NamedTexts = contentIn(householdSchema);
+const OLDER_CONTENT: NamedTexts = contentIn(olderSchema);
+const NARROWED = new NamedTexts(
+  new Map([...OLDER_CONTENT.sqlByName].filter(([name, sql]) => sql !== CONTENT.sqlByName.get(name))),
+);
 
-const CONTENT_SQL: ContentSql = contentSqlOf(householdSchema);
-const OLDER_CONTENT_SQL: ContentSql = contentSqlOf(olderSchema);
-
-/** All rows of all synced tables and of the conflict log, with the columns of this schema. */
-export function contentOf(ask: AskForText, schema: Schema = householdSchema): Map<string, string> {
-  const sqlByTable = isOlder(schema) ? OLDER_CONTENT_SQL : CONTENT_SQL;
-  return new Map([...sqlByTable].map(([name, sql]) => [name, ask(sql) ?? '']));
+/**
+ * All rows of all synced tables and of the conflict log, with the columns of this schema. Returns the strings of
+ * `known` where they are equal.
+ */
+export function contentOf(
+  ask: AskForTexts,
+  schema: Schema = householdSchema,
+  known?: ReadonlyMap<string, string>,
+): Map<string, string> {
+  return (isOlder(schema) ? OLDER_CONTENT : CONTENT).read(ask, known);
 }
 
 /**
  * Reduces content of the newer schema to what the older schema shows. Queries only tables of which the older schema
  * lacks columns or rows.
  */
-export function narrowed(content: ReadonlyMap<string, string>, ask: AskForText): Map<string, string> {
-  return new Map(
-    [...OLDER_CONTENT_SQL].map(([name, sql]) => [
-      name,
-      sql === CONTENT_SQL.get(name) ? (content.get(name) ?? '') : (ask(sql) ?? ''),
-    ]),
-  );
+export function narrowed(
+  content: ReadonlyMap<string, string>,
+  ask: AskForTexts,
+  known?: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const own = NARROWED.read(ask, known);
+  return new Map([...OLDER_CONTENT.sqlByName.keys()].map((name) => [name, own.get(name) ?? content.get(name) ?? '']));
 }
 
 /** Whether a schema is the older one. A file that the newer app has opened once has the newer schema. */
@@ -59,7 +81,7 @@ export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMa
   for (const [table, content] of mine) {
     const other = theirs.get(table) ?? '';
     if (content === other) continue;
-    const [a, b] = [new Set(content.split('\n')), new Set(other.split('\n'))];
+    const [a, b] = [new Set(linesOf(content)), new Set(linesOf(other))];
     const only = (from: Set<string>, without: Set<string>): string =>
       [...from]
         .filter((line) => !without.has(line))
@@ -71,51 +93,47 @@ export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMa
 }
 
 /**
- * Returns the fault that the rows of one reader show without a comparison. The check applies to every reader at any
- * time.
- */
-export function rowsFault(ask: AskForText): string | null {
-  const halves = ask(
-    'SELECT pair FROM half GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1',
-  );
-  if (halves !== null) return `pair ${String(halves)} has half of a transaction`;
-  const miscounted = counterFault(ask, TALLIES);
-  if (miscounted !== null) return miscounted;
-  const apart = ask('SELECT slot FROM goal WHERE high - low <> width LIMIT 1');
-  const tripApart = ask('SELECT id FROM trip WHERE last_day - first_day <> days LIMIT 1');
-  if (apart !== null || tripApart !== null) return 'one column of a group without the other';
-  const halfEdited = ask("SELECT id FROM page WHERE content ->> 'left' IS NOT content ->> 'right' LIMIT 1");
-  if (halfEdited !== null) return `page ${halfEdited} has half of an edit`;
-  return null;
-}
-
-/** Returns the fault in the state of the server. */
-export function serverFault(ask: AskForText): string | null {
-  return rowsFault(ask) ?? counterFault(ask, null);
-}
-
-/**
- * Returns a counter that differs from the sum of its additions. An addition may lose together with its row to another
+ * Selects a counter that differs from the sum of its additions. An addition may lose together with its row to another
  * insert of the same key; the conflict log then has it from the same commit on. `only` names the counters to check,
  * which exist from the beginning. With null, all are checked, including those that several devices created and between
  * which only the server can decide.
  */
-function counterFault(ask: AskForText, only: readonly string[] | null): string | null {
-  const fault = ask(`
-    SELECT printf('%s = %d, but its marks minus its entries in the conflict log add up to %d', id, hits, marked - lost)
-    FROM (
-      SELECT id, hits, (SELECT coalesce(sum(delta), 0) FROM mark WHERE tally_id = tally.id) AS marked,
-        (SELECT coalesce(sum(lost_value), 0) FROM rockpool_conflict WHERE table_name = 'tally' AND column_name = 'hits' AND row_key = json_array(tally.id)) AS lost
-      FROM tally ${only === null ? '' : `WHERE id IN (${only.map((id) => `'${id}'`).join(', ')})`}
-    ) WHERE hits <> marked - lost LIMIT 1`);
-  return fault === null ? null : `${MISCOUNT}: ${fault}`;
+const miscountSql = (only: readonly string[] | null): string => `
+  SELECT printf('${MISCOUNT}: %s = %d, but its marks minus its entries in the conflict log add up to %d', id, hits, marked - lost)
+  FROM (
+    SELECT id, hits, (SELECT coalesce(sum(delta), 0) FROM mark WHERE tally_id = tally.id) AS marked,
+      (SELECT coalesce(sum(lost_value), 0) FROM rockpool_conflict WHERE table_name = 'tally' AND column_name = 'hits' AND row_key = json_array(tally.id)) AS lost
+    FROM tally ${only === null ? '' : `WHERE id IN (${only.map((id) => `'${id}'`).join(', ')})`}
+  ) WHERE hits <> marked - lost LIMIT 1`;
+
+/** Selects the fault that the rows of one reader show without a comparison, or NULL. */
+const faultSql = (counters: readonly string[] | null): string => `coalesce(
+  (SELECT printf('pair %d has half of a transaction', pair) FROM half
+    GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1),
+  (${miscountSql(counters)}),
+  (SELECT 'one column of a group without the other' FROM goal WHERE high - low <> width LIMIT 1),
+  (SELECT 'one column of a group without the other' FROM trip WHERE last_day - first_day <> days LIMIT 1),
+  (SELECT printf('page %s has half of an edit', id) FROM page
+    WHERE content ->> 'left' IS NOT content ->> 'right' LIMIT 1))`;
+
+const SERVER_FAULT_SQL = `SELECT ${faultSql(null)}`;
+const VIEW_FAULT_SQL = `SELECT ${faultSql(TALLIES)}`;
+
+/** Returns the fault in the rows of the server. */
+export function serverFault(ask: AskForTexts): string | null {
+  return ask(SERVER_FAULT_SQL)[0] ?? null;
+}
+
+/** Returns the fault in the rows that a reader sees. The check applies to every reader at any time. */
+export function rowsFault(ask: AskForTexts): string | null {
+  return ask(VIEW_FAULT_SQL)[0] ?? null;
 }
 
 /** Returns the fault in the rows that a tab's reader or writer sees. */
 export function viewFault(tab: Tab): string | null {
   const database = tab.opened?.database;
   if (database === undefined) return null;
-  return rowsFault((sql) => readText(database, sql));
+  return rowsFault(textsIn(database));
 }
 
 /**
@@ -135,21 +153,26 @@ export const SHOWN_SQL =
 /** Its result. */
 export function shownBy(tab: Tab): string | null {
   const database = tab.opened?.database;
-  return database === undefined ? null : readText(database, SHOWN_SQL);
+  return database === undefined ? null : shownTo(textsIn(database));
 }
 
-export function readText(database: OpenDatabase, sql: string): string | null {
-  const ask = (): string | null => {
-    const value = database.connection.value(sql);
-    return value === undefined || value === null ? null : String(value);
+export function shownTo(ask: AskForTexts): string | null {
+  return ask(SHOWN_SQL)[0] ?? null;
+}
+
+/** Queries the rows that the connection of a tab sees. */
+export function textsIn({ connection }: OpenDatabase): AskForTexts {
+  const ask = (sql: string): (string | null)[] =>
+    (connection.rows(sql)[0] ?? []).map((value) => (value === null ? null : String(value)));
+  return (sql) => {
+    try {
+      return ask(sql);
+    } catch (thrown) {
+      // A reader whose snapshot is gone reads the current state next time.
+      if ((thrown as { code?: unknown }).code !== 'storage-lost') throw thrown;
+      return ask(sql);
+    }
   };
-  try {
-    return ask();
-  } catch (thrown) {
-    // A reader whose snapshot is gone reads the current state next time.
-    if ((thrown as { code?: unknown }).code !== 'storage-lost') throw thrown;
-    return ask();
-  }
 }
 
 /** Returns a write that this device's storage confirmed and that is missing. */

@@ -166,7 +166,9 @@ export class Device implements Place {
   }
 
   get leader(): Tab | undefined {
-    return this.tabs.find((tab) => tab.owner.isAlive && !tab.isSuspended && tab.opened?.role === 'writer');
+    // Asked several times after each event, so without a closure.
+    for (const tab of this.tabs) if (tab.opened?.role === 'writer' && tab.owner.isAlive && !tab.isSuspended) return tab;
+    return undefined;
   }
 
   openTab(): void {
@@ -392,6 +394,7 @@ export class Device implements Place {
 
   /** Frees the resources of dead workers. Do not call while their code is on the stack. */
   bury(): void {
+    if (this.graves.length === 0) return;
     for (const opened of this.graves.splice(0)) {
       try {
         opened.database.close();

@@ -2,7 +2,7 @@ import { encodeKey, PING_INTERVAL_MS, type CellValue, type TableSchema } from '#
 import { REQUEST_DEADLINE_MS } from '#client/worker/leader/leader-link.ts';
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import { documentStates, type AskForValue } from '../documents/document-states.ts';
-import { contentOf, difference, firstOpening, isOlder, lostTogether, lostWrites, readText } from './checks.ts';
+import { contentOf, difference, firstOpening, isOlder, lostTogether, lostWrites, textsIn } from './checks.ts';
 import type { Device } from './device.ts';
 import { householdSchema } from './household-schema.ts';
 import { checkLater } from './later-reads.ts';
@@ -123,10 +123,7 @@ function checkContent(
   { pageIds, states: expectedStates }: Documents,
 ): void {
   const where = afterHealing(device);
-  const found = difference(
-    contentOf((sql) => readText(database, sql), database.schema),
-    expected,
-  );
+  const found = difference(contentOf(textsIn(database), database.schema), expected);
   if (found !== null) throw new HistoryFailed(`${where} differs from the server: ${found}`);
   if (database.connection.value('SELECT count(*) FROM rockpool_base') !== 0)
     throw new HistoryFailed(`${where}: covered values without a pending write`);

@@ -1,6 +1,6 @@
 import { RockpoolError } from '#shared/index.ts';
 import { decodeRows } from '#client/rpc/rows-transfer.ts';
-import type { AskForText } from './checks.ts';
+import type { AskForTexts } from './table-texts.ts';
 import type { Tab } from './tab.ts';
 
 /**
@@ -8,20 +8,20 @@ import type { Tab } from './tab.ts';
  * is open, or once the medium has stored the data. The check must run the same queries whatever their results are, as
  * long as it finds no fault.
  */
-export async function checkLater<T>(tab: Tab, check: (ask: AskForText) => T): Promise<T> {
+export async function checkLater<T>(tab: Tab, check: (ask: AskForTexts) => T): Promise<T> {
   const questions: string[] = [];
   check((sql) => {
     questions.push(sql);
-    return null;
+    return [];
   });
   const results = await tab.run(() => tab.membership.reads.queryAll(questions.map((sql) => ({ sql, params: [] }))));
   const answers = new Map(
     results.map((result, index) => {
       if ('error' in result) throw RockpoolError.fromData(result.error);
       const [row] = decodeRows(result.rows) as object[];
-      const value: unknown = row === undefined ? null : Object.values(row)[0];
-      return [questions[index] ?? '', typeof value === 'string' || typeof value === 'number' ? String(value) : null];
+      const values: unknown[] = Object.values(row ?? {});
+      return [questions[index] ?? '', values.map((value) => (typeof value === 'string' ? value : null))];
     }),
   );
-  return check((sql) => answers.get(sql) ?? null);
+  return check((sql) => answers.get(sql) ?? []);
 }

@@ -1,12 +1,21 @@
-import { buildSchema, keyColumns, quoteName, syncedTables, tableToDdl, type Schema } from '#shared/index.ts';
+import {
+  buildSchema,
+  CONFLICT_TABLE,
+  keyColumns,
+  quoteName,
+  syncedTables,
+  tableToDdl,
+  type Schema,
+} from '#shared/index.ts';
 import { pastRows } from '#sync-server/history/past-rows.ts';
 import { SqliteFile } from '#sync-server/sqlite/sqlite-file.ts';
 import type { StoredTable } from '#sync-server/sqlite/stored-table.ts';
 import type { DatabaseFile } from '#sync-server/store/database-file.ts';
 import { contentOf } from './checks.ts';
 import { householdSchema } from './household-schema.ts';
-import type { TableTexts } from './oracle/tables.ts';
+import { linesOf, type TableTexts } from './oracle/tables.ts';
 import type { Random } from './random.ts';
+import { textsOnServer } from './read-server.ts';
 import type { Variant } from './variant.ts';
 
 /**
@@ -31,8 +40,7 @@ const AT_THE_END = 8;
 interface Recorded {
   readonly watermark: number;
   readonly logHash: string;
-  readonly content: ReadonlyMap<string, string>;
-  readonly tables: TableTexts;
+  readonly content: TableTexts;
 }
 
 /** How many of the newest commits users look back at: most often they look at what was written shortly before. */
@@ -53,8 +61,8 @@ export class PastCheck {
     this.count = count;
   }
 
-  onCommit(file: DatabaseFile, logHash: string, content: ReadonlyMap<string, string>, tables: TableTexts): void {
-    this.recorded.push({ watermark: file.log.watermark, logHash, content, tables });
+  onCommit(file: DatabaseFile, logHash: string, content: TableTexts): void {
+    this.recorded.push({ watermark: file.log.watermark, logHash, content });
     // Checks an older state every `EVERY` commits.
     if (++this.commits % EVERY === 0) this.check(file, this.recorded[(this.commits * 7) % this.recorded.length]);
   }
@@ -77,7 +85,7 @@ export class PastCheck {
     if (before?.watermark !== version - 1 || after === undefined) return null;
     const isPast = (one: Recorded): boolean =>
       one.watermark <= file.log.watermark && hex(file.log.hashAt(one.watermark)) === one.logHash;
-    return isPast(before) && isPast(after) ? { before: before.tables, after: after.tables } : null;
+    return isPast(before) && isPast(after) ? { before: before.content, after: after.content } : null;
   }
 
   atTheEnd(file: DatabaseFile): void {
@@ -91,13 +99,12 @@ export class PastCheck {
     // A server that was restored, or lost power, has a different log from some watermark on.
     if (watermark > file.log.watermark || hex(file.log.hashAt(watermark)) !== logHash) return;
     const past = pastContent(file, watermark);
-    for (const { name } of syncedTables(householdSchema)) {
-      const [found, expected] = [past.get(name) ?? '', content.get(name) ?? ''];
-      if (found === expected) continue;
+    for (const [name, expected] of content) {
+      const found = past.get(name) ?? '';
+      if (name === CONFLICT_TABLE.name || found === expected) continue;
       const lines = (from: string, without: string): string =>
-        from
-          .split('\n')
-          .filter((line) => !without.split('\n').includes(line))
+        linesOf(from)
+          .filter((line) => !linesOf(without).includes(line))
           .slice(0, 3)
           .join(' | ');
       this.onFault(
@@ -126,7 +133,7 @@ function pastContent(file: DatabaseFile, watermark: number): Map<string, string>
           ...row,
         );
     }
-    return contentOf((text) => (sql.get(text)?.[0] ?? null) as string | null);
+    return contentOf(textsOnServer(sql));
   } finally {
     sql.close();
   }

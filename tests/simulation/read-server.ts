@@ -1,6 +1,12 @@
 import type { SqliteFile } from '#sync-server/sqlite/sqlite-file.ts';
 import type { LedgerEntry } from './ledger-check.ts';
 import type { LoggedStamp } from './stamp-check.ts';
+import type { AskForTexts } from './table-texts.ts';
+
+/** Queries the rows of the server. */
+export function textsOnServer(sql: SqliteFile): AskForTexts {
+  return (query) => (sql.get(query) ?? []) as readonly (string | null)[];
+}
 
 /** The server's log, read from its file. */
 export function loggedStamps(sql: SqliteFile): LoggedStamp[] {

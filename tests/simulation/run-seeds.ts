@@ -55,6 +55,9 @@ export async function runSeeds({
   const task: WorkerTask = { size, bug: bug ?? null };
 
   const runWorker = async (): Promise<void> => {
+    // A worker without a seed is not started: loading the code takes longer than some histories.
+    let first: IteratorResult<number> | null = iterator.next();
+    if (first.done === true) return;
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
       workerData: task,
       execArgv: [],
@@ -66,7 +69,8 @@ export async function runSeeds({
           const { value, done } =
             failures.length >= stopAfter || performance.now() - startMs > maxSeconds * 1000
               ? { value: 0, done: true }
-              : iterator.next();
+              : (first ?? iterator.next());
+          first = null;
           if (done === true) resolve();
           else worker.postMessage(value);
         };

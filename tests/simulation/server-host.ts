@@ -399,6 +399,7 @@ export class ServerHost {
 
   /** Frees the resources of dead processes. Do not call while their code is on the stack. */
   bury(): void {
+    if (this.dead.length === 0) return;
     for (const { file } of this.dead.splice(0)) file.sql.close();
   }
 

@@ -1,6 +1,6 @@
 import { toRockpoolError, type ErrorCode } from '#shared/index.ts';
 import { NOTICE_REPEAT_MS } from '#client/worker/leader/leadership.ts';
-import { MISCOUNT, recreatesCounters, rowsFault, SHOWN_SQL, shownBy, viewFault } from './checks.ts';
+import { MISCOUNT, recreatesCounters, rowsFault, shownBy, shownTo, viewFault } from './checks.ts';
 import type { Device, DeviceOptions } from './device.ts';
 import { checkLater } from './later-reads.ts';
 import { marksIn } from './model.ts';
@@ -31,21 +31,27 @@ export class ShownRows {
 
   /** Checks every tab that was notified of a commit, and in quiet moments every tab that should have been. */
   check(): void {
-    const tabs = this.device.usableTabs;
     this.checkAbandoned();
+    // After most events there is nothing to check.
+    if (!this.device.tabs.some((tab) => tab.isDirty || this.isDue(tab))) return;
+    const tabs = this.device.usableTabs;
     // Notified tabs come first: one of them may just have committed, and the other tabs need not know of it yet.
     for (const tab of tabs) if (tab.isDirty) this.look(tab);
-    for (const tab of tabs)
-      if (tab.comparedMs < this.lastCommitMs && this.lastCommitMs + VISIBLE_AFTER_MS < this.device.time.nowMs)
-        this.checkShown(tab);
+    for (const tab of tabs) if (this.isDue(tab)) this.checkShown(tab);
+  }
+
+  /** Whether the tab should have shown the last commit by now, and was not compared since. */
+  private isDue({ comparedMs }: Tab): boolean {
+    return comparedMs < this.lastCommitMs && this.lastCommitMs + VISIBLE_AFTER_MS < this.device.time.nowMs;
   }
 
   /** The leader rolls back an open transaction whose tab is gone. */
   private checkAbandoned(): void {
+    const { openTransactions } = this.device;
+    if (openTransactions.size > 0)
+      for (const [mark, tab] of openTransactions) if (!tab.owner.isAlive) openTransactions.delete(mark);
     const isOpen = this.device.leader?.opened?.database.connection.inTransaction === true;
-    for (const [mark, tab] of this.device.openTransactions)
-      if (!tab.owner.isAlive) this.device.openTransactions.delete(mark);
-    if (!isOpen || this.device.openTransactions.size > 0) this.abandonedSinceMs = null;
+    if (!isOpen || openTransactions.size > 0) this.abandonedSinceMs = null;
     else if (this.abandonedSinceMs === null) this.abandonedSinceMs = this.device.time.nowMs;
     else if (this.abandonedSinceMs + ABANDONED_MS < this.device.time.nowMs) {
       this.abandonedSinceMs = null;
@@ -76,7 +82,7 @@ export class ShownRows {
         this.options.onFault(`${tab.owner.name} shows ${tab.shown} where there is ${now}`);
       });
     };
-    if (tab.readsLater) this.readLater(tab, async () => compare(await checkLater(tab, (ask) => ask(SHOWN_SQL))));
+    if (tab.readsLater) this.readLater(tab, async () => compare(await checkLater(tab, shownTo)));
     else compare(tab.run(() => shownBy(tab)));
   }
 
@@ -84,7 +90,7 @@ export class ShownRows {
     const { looks } = tab;
     this.readLater(tab, async () => {
       const returnsChangesets = this.returnsChangesets(this.device.leader ?? tab);
-      const [shown, fault] = await checkLater(tab, (ask) => [ask(SHOWN_SQL), rowsFault(ask)]);
+      const [shown, fault] = await checkLater(tab, (ask) => [shownTo(ask), rowsFault(ask)]);
       if (tab.looks === looks) tab.shown = shown;
       if (fault !== null) this.onViewFault(`${tab.owner.name} reads ${fault}`, returnsChangesets);
       if (tab.readsThroughLeader) this.options.tally.add('read through the leader');

@@ -227,3 +227,8 @@ class SimulatedRequest implements Line {
     this.options.network.connections.delete(this);
   }
 }
+
+/** Clients try plain HTTP if sockets do not open. Without the simulated one, real HTTP would respond in real time. */
+export function noHttp(): Promise<never> {
+  return Promise.reject(new TypeError('the simulation has no HTTP'));
+}

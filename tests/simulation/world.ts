@@ -1,20 +1,22 @@
 import type { Push } from '#shared/index.ts';
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import type { LogEpoch } from '#sync-server/log/log-epoch.ts';
-import { contentOf, difference, isOlder, narrowed, readText, serverFault } from './checks.ts';
+import type { Log } from '#sync-server/log/log.ts';
+import { contentOf, difference, isOlder, narrowed, serverFault, textsIn } from './checks.ts';
 import { Device } from './device.ts';
 import { householdSchema, type AppVersion } from './household-schema.ts';
 import { Model } from './model.ts';
 import { Network } from './network.ts';
 import { Oracle } from './oracle/oracle.ts';
 import { RecordedWrites } from './oracle/recorded-writes.ts';
-import { readTables } from './oracle/tables.ts';
+import type { TableTexts } from './oracle/tables.ts';
 import { keepsHistory, PastCheck, withHistory } from './past-check.ts';
 import { Random } from './random.ts';
+import { textsOnServer } from './read-server.ts';
 import { ServerHost } from './server-host.ts';
 import { SILENT } from './silent-passes.ts';
 import { SilenceCheck } from './silence-check.ts';
-import { SimulatedHttp } from './simulated-request.ts';
+import { noHttp, SimulatedHttp } from './simulated-request.ts';
 import { StampCheck } from './stamp-check.ts';
 import type { Runtimes, Tab } from './tab.ts';
 import { Tally } from './tally.ts';
@@ -29,6 +31,9 @@ const END_OF_SERVER = {
   'killed in commit': 'crash of server in a commit',
   'power loss': 'power cut of server',
 } as const;
+
+/** What devices of each app version see. */
+type Contents = ReadonlyMap<AppVersion, TableTexts>;
 
 export class HistoryFailed extends Error {}
 
@@ -46,7 +51,9 @@ export class World {
   private readonly random: Random;
   private readonly faults: string[] = [];
   /** The server's content by log hash: watermarks repeat after a restore, log hashes do not. */
-  private readonly contents = new Map<string, ReadonlyMap<AppVersion, ReadonlyMap<string, string>>>();
+  private readonly contentsByHash = new Map<string, Contents>();
+  /** The server's content at the last check. */
+  private contents: Contents = new Map();
   private readonly pushedUpTo = new Map<string, number>();
   readonly stamps = new StampCheck();
   private readonly writes = new RecordedWrites();
@@ -74,6 +81,8 @@ export class World {
   private hasLostPower = false;
   /** The log hash of the server's last checked commit. */
   private logHash = '';
+  /** The log hash at the last event, as the server's object. */
+  private seenHash: Uint8Array | null = null;
   private logEpoch: Uint8Array | null = null;
   /**
    * The server may begin one new log epoch after each restore, and another one only from an earlier watermark. If each
@@ -239,7 +248,7 @@ export class World {
     this.logEpoch = null;
     this.epochBefore = null;
     this.logHash = '';
-    this.contents.clear();
+    this.contentsByHash.clear();
   }
 
   note(what: string): void {
@@ -263,15 +272,18 @@ export class World {
   }
 
   /** The server's content as devices of each app version see it. */
-  serverContents(): ReadonlyMap<AppVersion, ReadonlyMap<string, string>> {
+  serverContents(): Contents {
     const { live } = this.server;
     if (live === null) throw new Error('the server is down');
-    const ask = (sql: string): string | null => (live.file.sql.get(sql)?.[0] ?? null) as string | null;
-    const content = contentOf(ask);
-    return new Map([
+    const ask = textsOnServer(live.file.sql);
+    const content = contentOf(ask, householdSchema, this.contents.get('newer'));
+    this.contents = new Map([
       ['newer', content],
-      ...(this.variant.apps === undefined ? [] : [['older', narrowed(content, ask)] as const]),
+      ...(this.variant.apps === undefined
+        ? []
+        : [['older', narrowed(content, ask, this.contents.get('older'))] as const]),
     ]);
+    return this.contents;
   }
 
   async dispose(): Promise<void> {
@@ -294,15 +306,24 @@ export class World {
     this.server.bury();
     const { live } = this.server;
     if (live !== null) this.checkEpoch(live.file.logEpoch);
-    if (live !== null && hex(live.file.log.hashAt(live.file.log.watermark)) !== this.logHash) this.onServerCommit();
+    if (live !== null && this.hasNewCommit(live.file.log)) this.onServerCommit();
     for (const device of this.devices) {
       device.bury();
-      for (const tab of device.usableTabs) {
-        if (tab.isDirty && tab.opened?.role === 'writer' && !tab.isWriting && !device.isDamaged)
+      for (const tab of device.tabs) {
+        if (tab.isDirty && tab.isUsable && tab.opened?.role === 'writer' && !tab.isWriting && !device.isDamaged)
           this.compareWithServer(device, tab.opened.database);
       }
       device.shownRows.check();
     }
+  }
+
+  /** Whether the log of the server ends in another commit than the last checked one. */
+  private hasNewCommit(log: Log): boolean {
+    const logHash = log.hashAt(log.watermark);
+    // Most events change nothing at the server. An empty `logHash` requests a check of the same commit.
+    if (logHash === this.seenHash && this.logHash !== '') return false;
+    this.seenHash = logHash;
+    return hex(logHash) !== this.logHash;
   }
 
   /** No acknowledged changeset may be lost: a new log epoch means that some were. */
@@ -327,7 +348,7 @@ export class World {
       this.epochBefore = isReverted ? null : this.logEpoch;
       this.hasLostPower = false;
       this.tally.add('new log epoch');
-      this.contents.clear();
+      this.contentsByHash.clear();
       this.logHash = '';
     }
     this.logEpoch = logEpoch;
@@ -340,18 +361,18 @@ export class World {
     const { watermark } = live.file.log;
     this.logHash = hex(live.file.log.hashAt(watermark));
     if (this.server.isSettling) this.tally.add('commit of the server that does not last yet');
-    const fault = serverFault((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
+    const fault = serverFault(textsOnServer(live.file.sql));
     if (fault !== null) this.fault(`the server has ${fault}`);
     const { id, startedAt } = live.file.logEpoch;
-    const texts = readTables((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
-    this.oracle.onCommit(live.file.sql, { id: hex(id), startedAt }, texts);
+    const contents = this.serverContents();
+    const content = contents.get('newer') ?? new Map<string, string>();
+    this.oracle.onCommit(live.file.sql, { id: hex(id), startedAt }, content);
     // A clock that is a year ahead must not make a write newer than its arrival.
     const newestMs = Number(live.file.sql.get('SELECT max(stamp_us) / 1000 FROM rockpool_log')?.[0] ?? 0);
     if (newestMs > this.time.nowMs) this.fault(`the server has a stamp of ${newestMs}, which is in the future`);
-    const contents = this.serverContents();
-    this.contents.set(this.logHash, contents);
+    this.contentsByHash.set(this.logHash, contents);
     this.silence.onCommit(id, watermark);
-    this.past?.onCommit(live.file, this.logHash, contents.get('newer') ?? new Map(), texts);
+    this.past?.onCommit(live.file, this.logHash, content);
     this.note(`server at ${watermark}`);
   }
 
@@ -369,14 +390,13 @@ export class World {
     // The app was updated, and values of the new columns arrive with the next full resync.
     if (database.meta.get('wants_whole') === 1) return this.tally.add(SILENT.updatedApp);
     const { schema } = database;
-    const expected = this.contents.get(hex(database.meta.cursorHash))?.get(isOlder(schema) ? 'older' : 'newer');
+    const expected = this.contentsByHash.get(hex(database.meta.cursorHash))?.get(isOlder(schema) ? 'older' : 'newer');
     if (expected === undefined) return this.tally.add(SILENT.unknownContent);
     this.tally.add('comparison at a cursor');
     if (isOlder(schema)) this.tally.add('comparison of an older schema');
-    const found = difference(
-      contentOf((sql) => readText(database, sql), schema),
-      expected,
-    );
+    const content = contentOf(textsIn(database), schema);
+    this.writes.noteTexts(database, content);
+    const found = difference(content, expected);
     if (found !== null)
       this.fault(`${device.name} at cursor ${cursor} differs from the server as it was there: ${found}`);
   }
@@ -389,9 +409,4 @@ function hexOfSite(tab: Tab | undefined): string | null {
 
 function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
-}
-
-/** Clients try plain HTTP if sockets do not open. Without the simulated one, real HTTP would respond in real time. */
-function noHttp(): Promise<never> {
-  return Promise.reject(new TypeError('the simulation has no HTTP'));
 }

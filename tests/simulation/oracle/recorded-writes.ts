@@ -1,7 +1,7 @@
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import type { Connection } from '#client/worker/sqlite/connection.ts';
 import type { WriteOutcome } from '#client/rpc/write-request.ts';
-import { readText } from '../checks.ts';
+import { textsIn } from '../checks.ts';
 import { olderSchema } from '../household-schema.ts';
 import { marksIn } from '../model.ts';
 import { asCheck } from '../work-count.ts';
@@ -117,6 +117,11 @@ export class RecordedWrites {
     return asCheck(() => this.textsOf(database));
   }
 
+  /** Called when a check has just read all rows. */
+  noteTexts({ connection }: OpenDatabase, texts: TableTexts): void {
+    this.known.set(connection, { version: versionOf(connection), texts });
+  }
+
   /** Called if a write failed and the tab is alive: no part of the write is stored. */
   forgetInterrupted(device: string): void {
     this.interrupted.delete(device);
@@ -193,7 +198,7 @@ export class RecordedWrites {
     const version = versionOf(connection);
     const known = this.known.get(connection);
     if (known !== undefined && known.version === version) return known.texts;
-    const texts = readTables((sql) => readText(database, sql), tablesOf(database.schema));
+    const texts = readTables(textsIn(database), database.schema);
     this.known.set(connection, { version, texts });
     return texts;
   }

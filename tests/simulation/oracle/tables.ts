@@ -1,5 +1,6 @@
 import { foreignKeyRule, syncedTables, type ForeignKeyRule, type Schema, type TableSchema } from '#shared/index.ts';
 import { householdSchema, olderSchema } from '../household-schema.ts';
+import { NamedTexts, type AskForTexts } from '../table-texts.ts';
 
 /** A value as printed by SQLite's quote(). Equal literals mean equal types and bytes. */
 export type Literal = string;
@@ -26,7 +27,7 @@ export interface OracleTable {
   readonly updateWins: boolean;
   readonly uniques: readonly (readonly string[])[];
   readonly foreignKeys: readonly ForeignKey[];
-  /** Selects one text with all rows. */
+  /** Selects one text with all rows, in the order of their keys. Equal texts mean equal types and bytes. */
   readonly sql: string;
 }
 
@@ -51,6 +52,7 @@ function toOracleTable(schema: TableSchema): OracleTable {
   const values = columns.filter((one) => one.generated === null && !primaryKey.includes(one.name));
   const all = [...primaryKey, ...values.map((one) => one.name)];
   const line = all.map((column) => `quote("${column}")`).join(' || char(31) || ');
+  const order = primaryKey.map((column) => `"${column}"`).join(', ');
   return {
     id,
     name,
@@ -67,15 +69,21 @@ function toOracleTable(schema: TableSchema): OracleTable {
       parentColumns: one.foreignColumns,
       rule: foreignKeyRule(schema, one),
     })),
-    sql: `SELECT group_concat(line, char(30)) FROM (SELECT ${line} AS line FROM "${name}")`,
+    sql: `SELECT group_concat(line, char(30)) FROM (SELECT ${line} AS line FROM "${name}" ORDER BY ${order})`,
   };
 }
 
-/** The rows of all synced tables, as one text for each table. */
+/** The rows of all synced tables, as one text for each table, and possibly further texts. */
 export type TableTexts = ReadonlyMap<string, string>;
 
-export function readTables(ask: (sql: string) => string | null, tables: OracleTables = ORACLE_TABLES): TableTexts {
-  return new Map([...tables.values()].map(({ name, sql }) => [name, ask(sql) ?? '']));
+const textsOf = (tables: OracleTables): NamedTexts =>
+  new NamedTexts(new Map([...tables.values()].map(({ name, sql }) => [name, sql])));
+
+const TEXTS = textsOf(ORACLE_TABLES);
+const OLDER_TEXTS = textsOf(OLDER_TABLES);
+
+export function readTables(ask: AskForTexts, { hash }: Schema = householdSchema): TableTexts {
+  return (hash === olderSchema.hash ? OLDER_TEXTS : TEXTS).read(ask);
 }
 
 /** One row: its key and its values, in the order of the table's columns. */

@@ -10,7 +10,7 @@ import { Connection } from '#client/worker/sqlite/connection.ts';
 import { prepareRestored } from '#client/worker/storage/prepare-restored.ts';
 import { toStatement } from '#client/tab/sql.ts';
 import { openStorage, type Storage } from '#vfs-opfs/index.ts';
-import { readText } from '../checks.ts';
+import { textsIn } from '../checks.ts';
 import type { Device } from '../device.ts';
 import { APP_SCHEMAS } from '../household-schema.ts';
 import { changesBetween, judgeMerge, NOT_JUDGED, type Judgement, type RowChange } from '../merged-rows.ts';
@@ -106,7 +106,7 @@ async function openBranch(world: World, device: Device, random: Random, mark: st
       loadDocuments: async () => branchDocuments,
       onProblem: () => undefined,
     },
-    texts: () => readTables((sql) => readText(database, sql)),
+    texts: () => readTables(textsIn(database)),
   };
 }
 
