@@ -1,4 +1,4 @@
-import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { RockpoolError, type CellValue } from '@rockpool/shared';
 import { holdLocks } from './beside-sqlite.ts';
 import { warmFiles, type WarmFile } from './warm-files.ts';
@@ -13,6 +13,9 @@ const MAX_STATEMENTS = 400;
 
 // How long to wait for another holder of the file, which can only be a shell such as sqlite3 (store/directory-lock.ts).
 const BUSY_TIMEOUT_MS = 5_000;
+
+/** A primary result code. */
+const SQLITE_CONSTRAINT = 19;
 
 export interface SqliteFileOptions {
   /** Opens a file that another connection writes to. Default false. */
@@ -85,6 +88,11 @@ export class SqliteFile implements WarmFile {
     this.prepared(sql).run(...parameters);
   }
 
+  /** Runs a statement. Returns whether it changed a row. */
+  changesRow(sql: string, ...parameters: readonly CellValue[]): boolean {
+    return Number(this.prepared(sql).run(...parameters).changes) > 0;
+  }
+
   get(sql: string, ...parameters: readonly CellValue[]): SqlRow | undefined {
     return this.prepared(sql).get(...parameters) as unknown as SqlRow | undefined;
   }
@@ -139,11 +147,20 @@ export class SqliteFile implements WarmFile {
   }
 
   /**
-   * Applies a changeset from `rehearse`. Returns false if it does not fit, or if two of its rows swap a unique value,
-   * which SQLite cannot apply row by row.
+   * Runs `body` in a transaction. Returns false, and rolls back, if a constraint rejects one of its statements. Unlike
+   * `transaction`, notifies no watcher and runs no WAL checkpoint.
    */
-  apply(changeset: Uint8Array): boolean {
-    return this.database.applyChangeset(changeset, { onConflict: () => constants.SQLITE_CHANGESET_ABORT });
+  attempt(body: () => void): boolean {
+    this.database.exec('BEGIN IMMEDIATE');
+    try {
+      body();
+      this.database.exec('COMMIT');
+      return true;
+    } catch (error) {
+      if (this.database.isTransaction) this.database.exec('ROLLBACK');
+      if (((sqliteCodeOf(error) ?? 0) & 0xff) === SQLITE_CONSTRAINT) return false;
+      throw error;
+    }
   }
 
   /** Runs a part of a transaction that can fail on its own. */

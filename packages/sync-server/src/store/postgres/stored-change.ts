@@ -17,21 +17,26 @@ export interface StoredChange {
  */
 export function readStoredChanges(sessionChangeset: Uint8Array): StoredChange[] {
   const changes: StoredChange[] = [];
+  forEachStoredChange(sessionChangeset, (change) => void changes.push(change));
+  return changes;
+}
+
+/** Like `readStoredChanges`, for one change at a time. */
+export function forEachStoredChange(sessionChangeset: Uint8Array, onChange: (change: StoredChange) => void): void {
   readSessionChangeset(sessionChangeset, (table, isKey): SessionRowReader => ({
-    insert: (values) => void changes.push({ table, kind: 'insert', values }),
+    insert: (values) => onChange({ table, kind: 'insert', values }),
     delete: (values) =>
-      void changes.push({
+      onChange({
         table,
         kind: 'delete',
         values: values.map((value, i) => (isKey[i] === true ? value : undefined)),
       }),
     update: (before, after) =>
-      void changes.push({
+      onChange({
         table,
         kind: 'update',
         values: after.map((value: CellValue | undefined, i) => (isKey[i] === true ? before[i] : value)),
       }),
     columnName: (position) => String(position),
   }));
-  return changes;
 }

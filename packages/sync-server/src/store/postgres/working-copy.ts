@@ -2,7 +2,7 @@ import { keyMatchSql, quoteName, type CellValue, type Schema } from '@rockpool/s
 import { openDatabaseFile, type DatabaseFile } from '../database-file.ts';
 import { resyncFile } from '../durability.ts';
 import type { MirroredTable } from './mirrored-table.ts';
-import { readStoredChanges, type StoredChange } from './stored-change.ts';
+import { forEachStoredChange, readStoredChanges, type StoredChange } from './stored-change.ts';
 import { typedTableToDdl } from './typed-table.ts';
 
 /** A commit of a database: its number and its 16 random bytes. */
@@ -42,10 +42,28 @@ export class WorkingCopy {
 
   /** Applies a commit. Throws if the copy has diverged from PostgreSQL. */
   apply(changeset: Uint8Array, position: CommitPosition): void {
-    if (!this.file.sql.apply(changeset))
-      this.file.sql.transaction(() => this.replaceRows(readStoredChanges(changeset)));
+    const { sql } = this.file;
+    // Not by sqlite3changeset_apply, which expires every prepared statement of the file and compiles its own.
+    const fits = sql.attempt(() => forEachStoredChange(changeset, (change) => this.applyChange(change)));
+    if (!fits) sql.transaction(() => this.replaceRows(readStoredChanges(changeset)));
     this.current = position;
     resyncFile(this.file);
+  }
+
+  private applyChange({ table: name, kind, values }: StoredChange): void {
+    const table = this.tableOf(name);
+    const key = kind === 'insert' ? [] : keyOf(table, values);
+    const written: CellValue[] = [];
+    const columns: number[] = [];
+    for (const [i, { isKey }] of table.columns.entries()) {
+      const value = values[i];
+      if (value === undefined || (isKey && kind !== 'insert')) continue;
+      written.push(value);
+      columns.push(i);
+    }
+    const statement =
+      kind === 'insert' ? insertSql(table) : kind === 'delete' ? deleteSql(table) : updateSql(table, columns);
+    if (!this.file.sql.changesRow(statement, ...key, ...written)) throw lacksRow(table);
   }
 
   /** Applies changes in which rows swap unique values: deletes all old rows before inserting the new ones. */
@@ -64,14 +82,9 @@ export class WorkingCopy {
   }
 
   private takeRow(table: MirroredTable, { values }: StoredChange): readonly CellValue[] {
-    const keys = table.columns.flatMap(({ name, isKey }, i) => (isKey ? [{ name, value: values[i] ?? null }] : []));
-    const where = keyMatchSql({ primaryKey: keys.map(({ name }) => name) });
     const columns = table.columns.map(({ name }) => quoteName(name)).join(', ');
-    const row = this.file.sql.get(
-      `DELETE FROM ${quoteName(table.name)} WHERE ${where} RETURNING ${columns}`,
-      ...keys.map(({ value }) => value),
-    );
-    if (row === undefined) throw new Error(`the working copy lacks a row of ${table.name}`);
+    const row = this.file.sql.get(`${deleteSql(table)} RETURNING ${columns}`, ...keyOf(table, values));
+    if (row === undefined) throw lacksRow(table);
     return row;
   }
 
@@ -83,15 +96,58 @@ export class WorkingCopy {
   }
 }
 
+function keyOf({ columns }: MirroredTable, values: StoredChange['values']): CellValue[] {
+  return columns.flatMap(({ isKey }, i) => (isKey ? [values[i] ?? null] : []));
+}
+
+function lacksRow({ name }: MirroredTable): Error {
+  return new Error(`the working copy lacks a row of ${name}`);
+}
+
 /** Creates the empty file of a working copy. */
 export function openCopyFile(path: string, schema: Schema, databaseId: string): DatabaseFile {
   return openDatabaseFile(path, schema, { disposable: true, toDdl: typedTableToDdl, databaseId });
 }
 
 /** Inserts a row with all its columns. */
-export function insertRow({ sql }: DatabaseFile, { name, columns }: MirroredTable, row: readonly CellValue[]): void {
-  sql.run(
-    `INSERT INTO ${quoteName(name)} (${columns.map((column) => quoteName(column.name)).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
-    ...row,
-  );
+export function insertRow({ sql }: DatabaseFile, table: MirroredTable, row: readonly CellValue[]): void {
+  sql.run(insertSql(table), ...row);
+}
+
+/** Keeps a value for each table: the SQL of a commit with many rows is made once. */
+function perTable<Value>(make: (table: MirroredTable) => Value): (table: MirroredTable) => Value {
+  const known = new WeakMap<MirroredTable, Value>();
+  return (table) => {
+    const value = known.get(table) ?? make(table);
+    known.set(table, value);
+    return value;
+  };
+}
+
+const insertSql = perTable(({ name, columns }) => {
+  const names = columns.map((column) => quoteName(column.name));
+  return `INSERT INTO ${quoteName(name)} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+});
+
+const whereSql = perTable(
+  ({ columns }) => `WHERE ${keyMatchSql({ primaryKey: columns.flatMap(({ name, isKey }) => (isKey ? [name] : [])) })}`,
+);
+
+const deleteSql = perTable((table) => `DELETE FROM ${quoteName(table.name)} ${whereSql(table)}`);
+
+const updateSqlByColumns = perTable(() => new Map<string, string>());
+
+/** The parameters of the key come first, then those of the columns at these positions. */
+function updateSql(table: MirroredTable, columns: readonly number[]): string {
+  const known = updateSqlByColumns(table);
+  const name = columns.join();
+  const sql = known.get(name) ?? makeUpdateSql(table, columns);
+  known.set(name, sql);
+  return sql;
+}
+
+function makeUpdateSql(table: MirroredTable, columns: readonly number[]): string {
+  const first = table.columns.filter(({ isKey }) => isKey).length + 1;
+  const assignments = columns.map((at, i) => `${quoteName(table.columns[at]?.name ?? '')} = ?${first + i}`);
+  return `UPDATE ${quoteName(table.name)} SET ${assignments.join(', ')} ${whereSql(table)}`;
 }
