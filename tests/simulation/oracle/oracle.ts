@@ -42,13 +42,18 @@ interface Batch {
   readonly watermark: number;
   readonly hash: string;
   readonly undo: () => void;
+  /** The ids in the conflict log after the batch. */
   readonly entries: ReadonlySet<string>;
-  readonly rejected: ReadonlySet<string>;
-  readonly effective: ReadonlyMap<object, number>;
+  /** The changesets that were rejected in the batch. */
+  readonly rejected: readonly string[];
+  /** The first writes of the transactions that took effect in the batch. */
+  readonly effective: readonly object[];
 }
 
 /** What the oracle has found so far in a batch of commits. */
 interface Findings {
+  /** The first writes of the transactions that took effect. */
+  readonly effective: object[];
   readonly entries: (Entry & { readonly watermark: number })[];
   readonly withdrawn: Withdrawn[];
   readonly open: Map<string, OpenRow>;
@@ -70,11 +75,11 @@ export class Oracle {
   private readonly states = new RowStates();
   private readonly history: Batch[] = [];
   /** The ids in the conflict log. */
-  private entries = new Set<string>();
+  private entries: ReadonlySet<string> = new Set();
   /** The rejected changesets up to the last judged commit. */
-  private rejected = new Set<string>();
+  private readonly rejected = new Set<string>();
   /** The watermarks of transactions that have taken effect, by their first write. */
-  private effective = new Map<object, number>();
+  private readonly effective = new Map<object, number>();
   /** The rows of the server at the last comparison. */
   private compared: TableTexts = new Map();
 
@@ -100,18 +105,17 @@ export class Oracle {
     const log = logAfter(sql, from);
     const last = log.at(-1);
     if (last === undefined) return;
-    const marks = marksOf(texts);
     const rejected = newRejections(sql, this.rejected);
-    for (const { site, sequence } of rejected) this.rejected.add(`${site} ${sequence}`);
-    const unexplained = new Map(rejected.map((one) => [`${one.site} ${one.sequence}`, one]));
-    const findings: Findings = { entries: [], withdrawn: [], open: new Map(), isBlind: false };
+    for (const one of rejected) this.rejected.add(nameOfChangeset(one));
+    const unexplained = new Map(rejected.map((one) => [nameOfChangeset(one), one]));
+    const findings: Findings = { effective: [], entries: [], withdrawn: [], open: new Map(), isBlind: false };
     // A changeset may have been admitted before the log epoch began.
     this.isChanging = epoch !== this.epoch && this.epoch !== '';
     this.noteEpoch(epoch);
     this.epoch = epoch;
     this.explain(unexplained, from, epoch);
     for (const entry of log) {
-      this.judge(entry, epoch, marks, findings);
+      this.judge(entry, epoch, texts, findings);
       this.explain(unexplained, entry.watermark, epoch);
     }
     for (const { site, sequence, code } of findings.isBlind || findings.open.size > 0 ? [] : unexplained.values())
@@ -124,9 +128,9 @@ export class Oracle {
       watermark: last.watermark,
       hash: last.hash,
       undo: this.states.takeUndo(),
-      entries: new Set(this.entries),
-      rejected: new Set(this.rejected),
-      effective: new Map(this.effective),
+      entries: this.entries,
+      rejected: rejected.map(nameOfChangeset),
+      effective: findings.effective,
     });
   }
 
@@ -145,17 +149,16 @@ export class Oracle {
       if (hashAt(sql, last.watermark) === last.hash) return last.watermark;
       last.undo();
       this.history.pop();
-      const before = this.history.at(-1);
-      this.entries = new Set(before?.entries);
-      this.rejected = new Set(before?.rejected);
-      this.effective = new Map(before?.effective);
+      for (const name of last.rejected) this.rejected.delete(name);
+      for (const root of last.effective) this.effective.delete(root);
+      this.entries = this.history.at(-1)?.entries ?? new Set();
     }
     return 0;
   }
 
-  private judge(entry: LogEntry, epoch: string, marks: ReadonlySet<string>, findings: Findings): void {
+  private judge(entry: LogEntry, epoch: string, texts: TableTexts, findings: Findings): void {
     const { count, onFault } = this.options;
-    const write = this.writeOf(entry.site, entry.sequence, marks);
+    const write = this.writeOf(entry.site, entry.sequence, texts);
     if (write === undefined || this.mayRepeatUnknown(write)) {
       count('oracle: changeset that is not known');
       findings.isBlind = true;
@@ -164,6 +167,7 @@ export class Oracle {
     count('oracle: changeset judged');
     if (this.effective.has(write.root)) return count('oracle: repetition');
     this.effective.set(write.root, entry.watermark);
+    findings.effective.push(write.root);
     const decision = this.decide(write, entry, epoch);
     const mayBeOpen = findings.isBlind || findings.open.size > 0 || decision.open.size > 0;
     for (const problem of mayBeOpen ? [] : decision.problems)
@@ -219,11 +223,12 @@ export class Oracle {
       }
   }
 
-  private writeOf(site: string, sequence: number, marks: ReadonlySet<string>): RecordedWrite | undefined {
+  private writeOf(site: string, sequence: number, texts: TableTexts): RecordedWrite | undefined {
     const known = this.options.writes.of(site, sequence);
     if (known.length === 1) return known[0];
     if (known.length === 0) return this.options.repeats(site, sequence);
     // A device and its copy have different transactions under one number.
+    const marks = marksOf(texts);
     const [only, ...others] = known.filter(
       ({ mark, root }) => !this.effective.has(root) && (mark === null || marks.has(mark)),
     );
@@ -413,7 +418,7 @@ export class Oracle {
   /** Forgets deleted rows that the server has forgotten. */
   private forgetPruned(sql: SqliteFile): void {
     const tombstones = new KeptTombstones(sql);
-    for (const [row, state] of [...this.states.all()])
+    for (const [row, state] of this.states.all())
       if (!isThere(state) && !tombstones.has(row)) this.states.set(row, undefined);
   }
 }
@@ -421,6 +426,10 @@ export class Oracle {
 /** The row whose document this write inserts or edits. Null if it does neither. */
 function documentOf({ table, row, values }: RowWrite): string | null {
   return [...table.documents].some((column) => values.has(column)) ? row : null;
+}
+
+function nameOfChangeset({ site, sequence }: Rejection): string {
+  return `${site} ${sequence}`;
 }
 
 function isOf(withdrawn: Withdrawn, rule: string, column: string | null): boolean {
