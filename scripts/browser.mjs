@@ -15,7 +15,7 @@ import { SetupError, isMain, runCommand, setup } from './setup.mjs';
 const downloadTimeoutMs = 5 * 60_000;
 const aptTimeoutMs = 10 * 60_000;
 
-/** The time limit of apt-get if the tests can run without what it fetches. */
+/** The time limit for fetching a package without which the tests can run. */
 const fasterTimeoutMs = 60_000;
 
 /** Exists if adding a headless shell to this machine has failed: it is tried once per checkout. */
@@ -65,7 +65,7 @@ async function addHeadlessShell() {
   // Another version would replace the installed browser.
   if (exitCode === 0) {
     console.log('Installing the package chromium-headless-shell with apt-get, in which the tests are faster …');
-    const added = await aptInstall([`chromium-headless-shell=${version.trim()}`], fasterTimeoutMs);
+    const added = await aptInstall(`chromium-headless-shell=${version.trim()}`, fasterTimeoutMs);
     if (added.exitCode === 0) return true;
   }
   writeFileSync(noShellStamp, '');
@@ -100,7 +100,7 @@ async function byApt(kind) {
   // Older releases of Debian do not have the headless shell.
   for (const name of kind === 'headless' ? ['chromium-headless-shell', 'chromium'] : ['chromium']) {
     console.log(`Installing the package ${name} with apt-get …`);
-    const { exitCode, output } = await aptInstall([name], aptTimeoutMs);
+    const { exitCode, output } = await aptInstall(name, aptTimeoutMs);
     if (exitCode === 0) return undefined;
     problem = lastLines(output);
   }
@@ -108,20 +108,25 @@ async function byApt(kind) {
 }
 
 /**
- * Installs packages, and fetches the lists of packages only if they are missing or old.
+ * Installs a package, and fetches the lists of packages only if they are missing or old. Only the download has a short
+ * time limit: dpkg must not be killed while it unpacks.
  *
- * @param {readonly string[]} packages
- * @param {number} timeoutMs
+ * @param {string} name with or without a version
+ * @param {number} downloadMs
  */
-async function aptInstall(packages, timeoutMs) {
-  const apt = { quiet: true, timeoutMs, env: { DEBIAN_FRONTEND: 'noninteractive' } };
-  const install = () =>
-    run('apt-get', ['install', '--yes', '--no-install-recommends', '--no-remove', ...packages], apt);
-  const first = await install();
-  if (first.exitCode === 0) return first;
-  const update = await run('apt-get', ['update'], apt);
-  const second = await install();
-  return { ...second, output: `${update.output}\n${second.output}` };
+async function aptInstall(name, downloadMs) {
+  const untilMs = performance.now() + downloadMs;
+  /** @param {readonly string[]} args */
+  const apt = (args, timeoutMs = Math.max(1, untilMs - performance.now())) =>
+    run('apt-get', args, { quiet: true, timeoutMs, env: { DEBIAN_FRONTEND: 'noninteractive' } });
+  const install = ['install', '--yes', '--no-install-recommends', '--no-remove', name];
+  const first = await apt([...install, '--download-only']);
+  if (first.exitCode !== 0) {
+    const update = await apt(['update']);
+    const second = await apt([...install, '--download-only']);
+    if (second.exitCode !== 0) return { ...second, output: `${update.output}\n${second.output}` };
+  }
+  return await apt([...install, '--no-download'], aptTimeoutMs);
 }
 
 function mayUseApt() {
