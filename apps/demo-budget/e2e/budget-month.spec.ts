@@ -1,3 +1,4 @@
+import { attachPicture } from './harness/pictures.ts';
 import { expect, test } from './harness/test.ts';
 import { addAccount, openAccount } from './steps/accounts.ts';
 import { addEntry } from './steps/entries.ts';
@@ -5,9 +6,7 @@ import { assign, available } from './steps/envelopes.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-test('two people budget a month, one of them offline, and their assignments add up', async ({
-  newPerson,
-}, testInfo) => {
+test('two people budget a month, one of them offline, and their assignments add up', async ({ newPerson }) => {
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await openAccount(anna.page, 'Household');
@@ -37,7 +36,7 @@ test('two people budget a month, one of them offline, and their assignments add 
   await addEntry(anna.page, { payee: 'Cinema', amount: '25', category: 'Leisure' });
   await goTo(anna.page, 'Budget');
   await expect(available(anna.page, 'Leisure')).toHaveText('-€5.00');
-  await testInfo.attach('overspent', { body: await anna.page.screenshot(), contentType: 'image/png' });
+  await attachPicture(anna.page, 'overspent');
   await available(anna.page, 'Groceries').click();
   const form = anna.page.getByRole('form', { name: 'Move money from Groceries' });
   await expect(form.getByLabel('Move from Groceries')).toHaveValue('5.00');

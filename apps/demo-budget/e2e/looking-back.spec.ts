@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright/test';
+import { attachPicture } from './harness/pictures.ts';
 import { expect, test } from './harness/test.ts';
 import { addAccount, expectBalance, openAccount } from './steps/accounts.ts';
 import { addEntry, changeEntry, entryButton, ledgerRow, splitInto, toast } from './steps/entries.ts';
@@ -22,10 +23,9 @@ async function openHistory(page: Page, payee: string): Promise<Locator> {
 
 test('the history of an entry shows who changed what, restores values and deleted entries; the whole budget can be viewed at a past moment', async ({
   newPerson,
-}, testInfo) => {
+}) => {
   const anna = await newPerson();
-  const look = async (name: string): Promise<void> =>
-    await testInfo.attach(name, { body: await anna.page.screenshot(), contentType: 'image/png' });
+  const look = async (name: string): Promise<void> => await attachPicture(anna.page, name);
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await addEntry(anna.page, { payee: 'Market', amount: '42.50', date: '2025-01-03', category: 'Groceries' });
   await expectUpToDate(anna.page);

@@ -1,3 +1,4 @@
+import { attachPicture } from './harness/pictures.ts';
 import { expect, test } from './harness/test.ts';
 import { fillAccountForm, openAccount } from './steps/accounts.ts';
 import { addEntry, changeEntry, ledgerRow } from './steps/entries.ts';
@@ -6,11 +7,11 @@ import { expectCellsInside, expectNoSidewaysScroll } from './steps/layout.ts';
 import { goTo } from './steps/navigation.ts';
 import { openSyncPage } from './steps/sync.ts';
 
-test('every page fits and works on a phone 360 px wide', async ({ newPerson }, testInfo) => {
+test('every page fits and works on a phone 360 px wide', async ({ newPerson }) => {
   const { page } = await newPerson({ viewport: { width: 360, height: 740 } });
   const look = async (name: string): Promise<void> => {
     await expectNoSidewaysScroll(page, name);
-    await testInfo.attach(name, { body: await page.screenshot(), contentType: 'image/png' });
+    await attachPicture(page, name);
   };
   await expect(page.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
   await look('welcome');

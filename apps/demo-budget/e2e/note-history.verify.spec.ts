@@ -1,3 +1,4 @@
+import { attachPicture } from './harness/pictures.ts';
 import { expect, test } from './harness/test.ts';
 import { addAccount } from './steps/accounts.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
@@ -5,10 +6,9 @@ import { expectUpToDate } from './steps/sync.ts';
 
 test('the history of a note shows what each person wrote, and restores a version, for a category too', async ({
   newPerson,
-}, testInfo) => {
+}) => {
   const anna = await newPerson();
-  const look = async (name: string): Promise<void> =>
-    await testInfo.attach(name, { body: await anna.page.screenshot(), contentType: 'image/png' });
+  const look = async (name: string): Promise<void> => await attachPicture(anna.page, name);
   const note = anna.page.getByRole('textbox', { name: 'Notes of this budget' });
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await goTo(anna.page, 'Notes');

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright/test';
+import { attachPicture } from './harness/pictures.ts';
 import { expect, test } from './harness/test.ts';
 import { passTime } from './harness/shifted-clock.ts';
 import { addAccount, openAccount } from './steps/accounts.ts';
@@ -41,7 +42,7 @@ test('a conflict names both authors and is dismissed for both', async ({ newPers
 
 test('a lost write to a goal, a rule, a scheduled entry or an entry’s state is listed with author, time and reason, and can be restored', async ({
   newPerson,
-}, testInfo) => {
+}) => {
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await addEntry(anna.page, { payee: 'Baker', amount: '1' });
@@ -73,7 +74,7 @@ test('a lost write to a goal, a rule, a scheduled entry or an entry’s state is
     '€500.00 each month from another device replaced €300.00 each month from this device',
   );
   await expect(goal).toContainText('the later change won');
-  await testInfo.attach('conflicts', { body: await ben.page.screenshot({ fullPage: true }), contentType: 'image/png' });
+  await attachPicture(ben.page, 'conflicts', { fullPage: true });
   await goal.getByRole('button', { name: 'Restore €300.00 each month' }).click();
   await conflicts(ben.page)
     .filter({ hasText: 'Scheduled: Landlord' })

@@ -1,3 +1,4 @@
+import { attachPicture } from './harness/pictures.ts';
 import { expect, test } from './harness/test.ts';
 import { setClockSpeed, workerClock } from './harness/worker-clock.ts';
 import { addAccount } from './steps/accounts.ts';
@@ -12,7 +13,7 @@ const TIMES_AS_FAST = 10;
 
 test('a server that welcomes a client but never confirms a change is reported, with the time of the next attempt, until it responds', async ({
   newPerson,
-}, testInfo) => {
+}) => {
   const { page, gateway } = await newPerson({ scriptPrefix: workerClock });
   await addAccount(page, { name: 'Household', currency: 'EUR' });
   await expectUpToDate(page);
@@ -25,7 +26,7 @@ test('a server that welcomes a client but never confirms a change is reported, w
   );
   await expect(stuck).toBeVisible();
   await expect(page.getByRole('main')).toContainText(/Waiting to sync\s*1 change/);
-  await testInfo.attach('stuck', { body: await page.screenshot(), contentType: 'image/png' });
+  await attachPicture(page, 'stuck');
 
   await setClockSpeed(page, 1);
   gateway.restore();

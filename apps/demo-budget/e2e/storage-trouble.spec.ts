@@ -1,3 +1,4 @@
+import { attachPicture } from './harness/pictures.ts';
 import { expect, test } from './harness/test.ts';
 import { slowTextsShown, slowTextWatch } from './harness/slow-text-watch.ts';
 import { changeableStorage, holdFiles, refusedStorage, setStorage } from './harness/storage-faults.ts';
@@ -8,10 +9,10 @@ import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
 test('a window that stores nothing shows a warning; a user who continues anyway is warned of data loss, and the server receives the writes', async ({
   newPerson,
-}, testInfo) => {
+}) => {
   const { page } = await newPerson({ scriptPrefix: refusedStorage });
   await expect(page.getByRole('alert')).toContainText('This is a private window');
-  await testInfo.attach('refused', { body: await page.screenshot(), contentType: 'image/png' });
+  await attachPicture(page, 'refused');
   await page.getByRole('button', { name: 'Continue without saving on this device' }).click();
   await expect(page.getByText('Nothing is saved on this device')).toBeVisible();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
@@ -19,7 +20,7 @@ test('a window that stores nothing shows a warning; a user who continues anyway 
   await expectUpToDate(page);
   await openSyncPage(page);
   await expect(page.getByRole('main')).toContainText('No, only until this tab closes');
-  await testInfo.attach('kept nowhere', { body: await page.screenshot(), contentType: 'image/png' });
+  await attachPicture(page, 'kept nowhere');
 
   const elsewhere = await newPerson({ link: await shareLink(page) });
   await openAccount(elsewhere.page, 'Household');
@@ -29,7 +30,7 @@ test('a window that stores nothing shows a warning; a user who continues anyway 
 
 test('a full device keeps the text typed in the form, explains the remedy, and saves once storage is freed', async ({
   newPerson,
-}, testInfo) => {
+}) => {
   const { page } = await newPerson({ scriptPrefix: changeableStorage });
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await addEntry(page, { payee: 'Before', amount: '1' });
@@ -41,7 +42,7 @@ test('a full device keeps the text typed in the form, explains the remedy, and s
   await form.getByRole('button', { name: 'Add entry' }).click();
   await expect(page.getByRole('alert')).toContainText('This device is out of space, so this change was not saved');
   await expect(form.getByLabel('Memo')).toHaveValue('a long list');
-  await testInfo.attach('full', { body: await page.screenshot(), contentType: 'image/png' });
+  await attachPicture(page, 'full');
   await expectBalance(page, '€99.00', '1 entry');
 
   await setStorage(page, 'none');
@@ -54,7 +55,7 @@ test('a full device keeps the text typed in the form, explains the remedy, and s
   await expectBalance(page, '€79.00', '2 entries');
 });
 
-test('storage locked by another program is reported, and a button retries opening', async ({ newPerson }, testInfo) => {
+test('storage locked by another program is reported, and a button retries opening', async ({ newPerson }) => {
   const { newTab, page, gateway } = await newPerson({ scriptPrefix: slowTextWatch });
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await expectUpToDate(page);
@@ -64,7 +65,7 @@ test('storage locked by another program is reported, and a button retries openin
   await page.goto(link);
   await expect(page.getByRole('alert')).toContainText('Close other windows of this page');
   expect(await slowTextsShown(page)).toContainEqual(expect.stringContaining('Opening the budget'));
-  await testInfo.attach('held', { body: await page.screenshot(), contentType: 'image/png' });
+  await attachPicture(page, 'held');
   await release();
   await page.getByRole('button', { name: 'Try again' }).click();
   await expectBalance(page, '€100.00', '0 entries');

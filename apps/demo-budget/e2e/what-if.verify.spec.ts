@@ -1,3 +1,4 @@
+import { attachPicture } from './harness/pictures.ts';
 import { expect, test } from './harness/test.ts';
 import { addAccount, expectBalance, openAccount } from './steps/accounts.ts';
 import { addEntry, changeEntry, ledgerRow } from './steps/entries.ts';
@@ -8,10 +9,9 @@ import { banner } from './steps/what-if.ts';
 
 test('a what-if for next month survives a reload, can be compared with today, and syncs nothing before it is taken over', async ({
   newPerson,
-}, testInfo) => {
+}) => {
   const { page, newTab } = await newPerson();
-  const look = async (name: string): Promise<void> =>
-    await testInfo.attach(name, { body: await page.screenshot(), contentType: 'image/png' });
+  const look = async (name: string): Promise<void> => await attachPicture(page, name);
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await addEntry(page, { payee: 'Rent', amount: '600', category: 'Home' });
   await expectUpToDate(page);
