@@ -6,8 +6,8 @@ import { typist } from './typist.ts';
 // size.
 it('a backlog of edits costs a reader at most the size of the edits or the document, and its author a small multiple of the document', async () => {
   const { saves, upBytes, readerDownBytes, writerDownBytes, stateBytes, writerFileBytes, emptyFileBytes } =
-    await replay(typist(1, 8_000), { every: 20, when: 'offline' });
-  expect(saves).toBe(400);
+    await replay(typist(1, 8_000), { every: 40, when: 'offline' });
+  expect(saves).toBe(200);
   expect(stateBytes).toBeGreaterThan(50 * 1024);
   expect(readerDownBytes).toBeLessThan(1.5 * upBytes);
   expect(writerDownBytes).toBeLessThan(0.1 * upBytes);
@@ -17,7 +17,7 @@ it('a backlog of edits costs a reader at most the size of the edits or the docum
 it('edits that are read one by one cost a reader their size, and occasionally the compacted document', async () => {
   const { upBytes, readerDownBytes, stateBytes, writerFileBytes, readerFileBytes, emptyFileBytes } = await replay(
     typist(2, 6_000),
-    { every: 20, when: 'online' },
+    { every: 40, when: 'online' },
   );
   expect(readerDownBytes).toBeLessThan(1.5 * upBytes);
   // The document was compacted meanwhile.

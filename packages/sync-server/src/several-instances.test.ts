@@ -180,7 +180,7 @@ describe('several instances on one PostgreSQL server', () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [new Page(await a.open()), new Page(await b.open(undefined, { principal: 'ben' }))];
     // Large enough to be merged in another thread, while the other instance commits.
-    const body = 'The tide comes in. '.repeat(20_000);
+    const body = 'The tide comes in. '.repeat(8_000);
     const text = (members: object): string => JSON.stringify({ ...members, body });
     await ann.connection.commit([
       insert('pages', 'p', { title: 'page', content: encodeDocumentCell({ kind: 'content', json: text({}) }) }),
