@@ -7,6 +7,7 @@ import { chromium, type Browser } from 'playwright';
 import { build, createServer, type InlineConfig } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from '../../scripts/find-chromium.mjs';
+import { atLevel } from '#kit/level.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 // The README's quick start as an app would use it: no plugin, and no header but each file's content type.
@@ -116,7 +117,8 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
     }
   });
 
-  it('serves the app in development mode', async () => {
+  // In `npm test`, the example of the first app is served in development mode.
+  it.runIf(atLevel({ test: false, verify: true }))('serves the app in development mode', async () => {
     const server = await createServer({ ...config, server: { port: 0, host: 'localhost', hmr: false } });
     await server.listen();
     try {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { postgresUnderTest } from '#sync-server/testing/postgres-under-test.ts';
+import { atLevel } from '#kit/level.ts';
 import type { SocketDevice } from '#kit/socket-device.ts';
 import { withServer as onFiles } from '#kit/with-server.ts';
 
@@ -31,56 +32,59 @@ const postgres = postgresUnderTest();
 const onPostgres: typeof onFiles = async (body) =>
   onFiles(body, { postgres: (await postgres.server.createDatabase()).url });
 
-describe.each([
-  { store: 'files', withServer: onFiles },
-  { store: 'PostgreSQL', withServer: onPostgres },
-])('an audit of a server on $store', ({ withServer }) => {
-  it('takes one small message in each direction if the replicas are equal', () =>
-    withServer(async (_server, device) => {
-      const one = device();
-      await filled(one);
-      await audited(one);
-      expect(one.messages.filter(({ type }) => type === 'audit').every(({ sizeBytes }) => sizeBytes < 60)).toBe(true);
-      expect(one.messages.filter(({ type }) => type === 'audit-answer').every(({ sizeBytes }) => sizeBytes < 10)).toBe(
-        true,
-      );
-      expect(one.problems).toEqual([]);
-    }));
+const FILES = { store: 'files', withServer: onFiles };
+const POSTGRES = { store: 'PostgreSQL', withServer: onPostgres };
 
-  it('finds changed, lost and added rows, reports their number without values, and repairs them', () =>
-    withServer(async (server, device) => {
-      const one = device();
-      await filled(one);
-      damage(
-        one,
-        "UPDATE account SET amount = amount + 1 WHERE id = 'a7'; DELETE FROM account WHERE id = 'a900'; INSERT INTO account (id, name) VALUES ('ghost', 'of nobody')",
-      );
-      await one.until(() => one.problems.length > 0);
-      expect(one.problems.map((problem) => problem.toData())).toMatchObject([
-        { code: 'replica-diverged', fields: { table: 'account', rowCount: 3 } },
-      ]);
-      expect(one.rows('SELECT count(*), sum(amount) FROM account')).toEqual([[COUNT, (COUNT * (COUNT - 1)) / 2]]);
-      expect(one.rows("SELECT id FROM account WHERE id = 'ghost' OR (id = 'a7' AND amount <> 7)")).toEqual([]);
-      expect(server.events.filter(({ event }) => event === 'audit-differs').length).toBeGreaterThan(0);
-      expect(JSON.stringify(one.problems.map((problem) => problem.toData()))).not.toContain('a900');
-    }));
+describe.each(atLevel({ test: [FILES], verify: [FILES, POSTGRES] }))(
+  'an audit of a server on $store',
+  ({ withServer }) => {
+    it('takes one small message in each direction if the replicas are equal', () =>
+      withServer(async (_server, device) => {
+        const one = device();
+        await filled(one);
+        await audited(one);
+        expect(one.messages.filter(({ type }) => type === 'audit').every(({ sizeBytes }) => sizeBytes < 60)).toBe(true);
+        expect(
+          one.messages.filter(({ type }) => type === 'audit-answer').every(({ sizeBytes }) => sizeBytes < 10),
+        ).toBe(true);
+        expect(one.problems).toEqual([]);
+      }));
 
-  it('compares and repairs rows below pending writes, and does not change the pending writes', () =>
-    withServer(async (_server, device) => {
-      const one = device();
-      await filled(one);
-      one.role = 'viewer';
-      one.reconnect();
-      one.write("UPDATE account SET name = 'mine' WHERE id = 'a5'");
-      one.write("DELETE FROM account WHERE id = 'a6'");
-      one.write("INSERT INTO account (id, name) VALUES ('new', 'new')");
-      damage(one, "UPDATE account SET amount = 99 WHERE id = 'a5'; UPDATE account SET rate = NULL WHERE id = 'a8'");
-      await one.until(() => one.problems.length > 0);
-      expect(one.problems[0]?.fields).toMatchObject({ table: 'account', rowCount: 2 });
-      expect(one.rows("SELECT id, name, amount FROM account WHERE id IN ('a5', 'a6', 'new') ORDER BY id")).toEqual([
-        ['a5', 'mine', 5],
-        ['new', 'new', null],
-      ]);
-      expect(one.database.outbox.pendingCount()).toBe(3);
-    }));
-});
+    it('finds changed, lost and added rows, reports their number without values, and repairs them', () =>
+      withServer(async (server, device) => {
+        const one = device();
+        await filled(one);
+        damage(
+          one,
+          "UPDATE account SET amount = amount + 1 WHERE id = 'a7'; DELETE FROM account WHERE id = 'a900'; INSERT INTO account (id, name) VALUES ('ghost', 'of nobody')",
+        );
+        await one.until(() => one.problems.length > 0);
+        expect(one.problems.map((problem) => problem.toData())).toMatchObject([
+          { code: 'replica-diverged', fields: { table: 'account', rowCount: 3 } },
+        ]);
+        expect(one.rows('SELECT count(*), sum(amount) FROM account')).toEqual([[COUNT, (COUNT * (COUNT - 1)) / 2]]);
+        expect(one.rows("SELECT id FROM account WHERE id = 'ghost' OR (id = 'a7' AND amount <> 7)")).toEqual([]);
+        expect(server.events.filter(({ event }) => event === 'audit-differs').length).toBeGreaterThan(0);
+        expect(JSON.stringify(one.problems.map((problem) => problem.toData()))).not.toContain('a900');
+      }));
+
+    it('compares and repairs rows below pending writes, and does not change the pending writes', () =>
+      withServer(async (_server, device) => {
+        const one = device();
+        await filled(one);
+        one.role = 'viewer';
+        one.reconnect();
+        one.write("UPDATE account SET name = 'mine' WHERE id = 'a5'");
+        one.write("DELETE FROM account WHERE id = 'a6'");
+        one.write("INSERT INTO account (id, name) VALUES ('new', 'new')");
+        damage(one, "UPDATE account SET amount = 99 WHERE id = 'a5'; UPDATE account SET rate = NULL WHERE id = 'a8'");
+        await one.until(() => one.problems.length > 0);
+        expect(one.problems[0]?.fields).toMatchObject({ table: 'account', rowCount: 2 });
+        expect(one.rows("SELECT id, name, amount FROM account WHERE id IN ('a5', 'a6', 'new') ORDER BY id")).toEqual([
+          ['a5', 'mine', 5],
+          ['new', 'new', null],
+        ]);
+        expect(one.database.outbox.pendingCount()).toBe(3);
+      }));
+  },
+);

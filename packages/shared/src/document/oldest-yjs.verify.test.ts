@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import * as allowed from 'yjs-floor';
 import * as used from 'yjs';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import './hostile-edits.test.ts';
 
 vi.mock('yjs', () => import('yjs-floor'));
@@ -66,6 +67,6 @@ it('the oldest and the newest supported Yjs produce the same document on every d
       );
       for (const other of others) expect(other).toBe(first);
     }),
-    { numRuns: 300 },
+    { numRuns: atLevel({ test: 100, verify: 300 }) },
   );
 });
