@@ -3,7 +3,7 @@ import { atLevel } from '#kit/level.ts';
 import { seedOfRun } from '#kit/seed.ts';
 import { runStatements } from './run-statements.ts';
 
-const COUNT = atLevel({ test: 2_000, verify: 10_000 });
+const COUNT = atLevel({ test: 1_000, verify: 10_000 });
 
 it(
   `${COUNT} statements chosen to make replicas differ have the same effect everywhere or fail with a typed error`,

@@ -247,7 +247,7 @@ describe('a first sync', () => {
     await fillServer();
     const { calls } = await afterDeathAt(Infinity);
     // These calls follow the download: they create the database, make room in its file and copy the snapshot there.
-    for (let call = calls - 24; call <= calls; call++) {
+    for (let call = calls - 24; call <= calls; call += atLevel({ test: 4, verify: 1 })) {
       const { next } = await afterDeathAt(call);
       await firstSync(options(next));
       await opened(next, ({ connection, meta }) => {
@@ -339,7 +339,7 @@ function created({ connection }: OpenDatabase): unknown {
 }
 
 /** Storage calls at which the worker dies, spread evenly. */
-const DEATHS = atLevel({ test: 8, verify: 24 });
+const DEATHS = atLevel({ test: 4, verify: 24 });
 
 describe('a first sync of an app with migrations', () => {
   const migrated = (medium: Medium): FirstSyncOptions => options(medium, MIGRATED);

@@ -54,7 +54,7 @@ function askForAll({ database }: SnapshotDevice): void {
 }
 
 /** Storage calls at which the worker dies, spread evenly. */
-const DEATHS = atLevel({ test: 6, verify: 12 });
+const DEATHS = atLevel({ test: 3, verify: 12 });
 
 describe('a full resync of a database in use', () => {
   it('arrives as a file, and keeps the pending writes on top', async () => {

@@ -6,10 +6,17 @@ import nodeCrypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { atLevel } from './level.ts';
 import { seedOfRun } from './seed.ts';
 import { SeededBytes } from './seeded-bytes.ts';
 
-fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: seedOfRun });
+fc.configureGlobal({
+  ...fc.readConfigureGlobal(),
+  seed: seedOfRun,
+  // For properties that name no count. `npm test` draws the same cases in every run, so more of them would find nothing
+  // new.
+  numRuns: atLevel({ test: 40, verify: 100 }),
+});
 
 const bytes = new SeededBytes(`${seedOfRun} ${expect.getState().testPath ?? ''}`);
 

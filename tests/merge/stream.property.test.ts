@@ -184,7 +184,7 @@ describe('the stream', () => {
           world.close();
         }
       }),
-      { numRuns: atLevel({ test: 40, verify: 100 }) },
+      { numRuns: atLevel({ test: 15, verify: 100 }) },
     );
   });
 });

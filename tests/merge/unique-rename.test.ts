@@ -231,7 +231,7 @@ describe('devices that write without seeing each other', () => {
         const end = await endOf(histories, first ?? []);
         for (const order of others) expect(await endOf(histories, order)).toEqual(end);
       }),
-      { numRuns: atLevel({ test: 25, verify: 60 }), examples: [[RENAMED_AS_IT_CAME_BACK]] },
+      { numRuns: atLevel({ test: 10, verify: 60 }), examples: [[RENAMED_AS_IT_CAME_BACK]] },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../tests/kit/level.ts';
 import { searchText } from './search-text.ts';
 import { Connection } from './worker/sqlite/connection.ts';
 import { loadSqlite } from './worker/sqlite/load-sqlite.node.ts';
@@ -49,7 +50,7 @@ describe('searchText', () => {
       fc.property(fc.oneof(SIGNS, fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' })), (typed) => {
         for (const table of ['words', 'trigrams'] as const) expect(typeof count(table, 'a b', typed)).toBe('number');
       }),
-      { numRuns: 2_000 },
+      { numRuns: atLevel({ test: 700, verify: 2_000 }) },
     );
   });
 

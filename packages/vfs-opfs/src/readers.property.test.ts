@@ -229,6 +229,6 @@ it('readers see exactly one commit, the latest, whatever the writer and its log 
       for (const next of steps) await model.take(next);
       await model.finish();
     }),
-    { numRuns: atLevel({ test: 60, verify: 150 }) },
+    { numRuns: atLevel({ test: 25, verify: 150 }) },
   );
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { Connection } from '../worker/sqlite/connection.ts';
 import { encodeRows } from '../worker/sqlite/encode-rows.ts';
 import { loadSqlite } from '../worker/sqlite/load-sqlite.node.ts';
@@ -64,7 +65,7 @@ describe('a result that crosses threads', () => {
         expect(decoded).toStrictEqual(plain);
         expect(decoded).toStrictEqual(rows.map(([a, b]) => ({ a: stored(a), b: stored(b) })));
       }),
-      { numRuns: 300 },
+      { numRuns: atLevel({ test: 100, verify: 300 }) },
     );
   });
 
@@ -87,7 +88,7 @@ describe('a result that crosses threads', () => {
           );
         },
       ),
-      { numRuns: 300 },
+      { numRuns: atLevel({ test: 100, verify: 300 }) },
     );
   });
 

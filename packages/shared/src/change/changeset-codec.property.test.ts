@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { changesetBody } from '../../testing/arbitraries.ts';
 import type { BeforeGroup } from './changeset.ts';
@@ -11,7 +12,7 @@ describe('changeset codec', () => {
       fc.property(changesetBody, (body) => {
         expect(decodeChangesetBody(encodeChangesetBody(body))).toStrictEqual(body);
       }),
-      { numRuns: 500 },
+      { numRuns: atLevel({ test: 200, verify: 500 }) },
     );
   });
 
@@ -33,9 +34,11 @@ describe('changeset codec', () => {
         decodeOrTypedError(bytes);
         decodeOrTypedError(bytes.subarray(0, place));
       }),
-      { numRuns: 2000 },
+      { numRuns: atLevel({ test: 700, verify: 2_000 }) },
     );
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), decodeOrTypedError), { numRuns: 2000 });
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), decodeOrTypedError), {
+      numRuns: atLevel({ test: 700, verify: 2_000 }),
+    });
   });
 
   it('rejects NULL in a key, repeated columns, and columns in a delete', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { json } from '../../testing/json-arbitraries.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
 import {
@@ -73,7 +74,7 @@ describe('a late edit of a compacted document', () => {
           if (ben !== start) expect(valueAt(now, path)).toBe(ben);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: atLevel({ test: 100, verify: 300 }) },
     );
   });
 

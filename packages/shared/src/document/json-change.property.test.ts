@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { json, RICH_PATHS, richJson } from '../../testing/json-arbitraries.ts';
 import type { DocumentPath } from './document-path.ts';
 import { MAX_DOCUMENT_DEPTH, PathRule } from './document-rule.ts';
@@ -28,7 +29,7 @@ describe.each([
         const back = applyChange(after, invertChange(change), RULE);
         expect([canonicalJson(back.value), back.overwritten]).toEqual([canonicalJson(before), []]);
       }),
-      { numRuns: 500 },
+      { numRuns: atLevel({ test: 200, verify: 500 }) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { json } from '../../testing/json-arbitraries.ts';
 import { DEFAULT_DOCUMENT_RULE } from './document-rule.ts';
 import { canonicalJson, parseJson, type JsonValue } from './json.ts';
@@ -59,7 +60,7 @@ describe('a text that differs from a known one', () => {
         expect(read(() => readChangedJson(text, known, RULE).value)).toEqual(whole);
         if (typeof whole === 'object') expect(readChangedJson(text, known, RULE).text).toBe(canonicalJson(wrap(after)));
       }),
-      { numRuns: 500 },
+      { numRuns: atLevel({ test: 200, verify: 500 }) },
     );
   });
 
@@ -73,7 +74,7 @@ describe('a text that differs from a known one', () => {
         const whole = read(() => canonicalJson(parseJson(text, RULE)));
         expect(read(() => readChangedJson(text, known, RULE).text)).toBe(whole);
       }),
-      { numRuns: 2000 },
+      { numRuns: atLevel({ test: 700, verify: 2_000 }) },
     );
   });
 

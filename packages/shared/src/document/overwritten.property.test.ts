@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { createDocument, documentText, editDocument, mergeForeignEdit } from './document.ts';
 import { DEFAULT_DOCUMENT_RULE } from './document-rule.ts';
 import { withValueAt, type DocumentPath } from './document-path.ts';
@@ -66,7 +67,7 @@ describe('concurrent changes of one document', () => {
           if (isConflict) expect(valueAt(now, path)).toBe(overwritten[0]?.ownStands === true ? ben : ann);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: atLevel({ test: 120, verify: 300 }) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type * as Y from 'yjs';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { RICH_PATHS, richJson, richText } from '../../testing/json-arbitraries.ts';
 import { mergeForeignEdit, createDocument, documentText, editDocument, readContent } from './document.ts';
 import { emptyDocument } from './empty-document.ts';
@@ -73,7 +74,7 @@ describe('a rich text', () => {
             .join(''),
         ).toBe(plainText(toRuns(after)));
       }),
-      { numRuns: 500 },
+      { numRuns: atLevel({ test: 200, verify: 500 }) },
     );
     const long = toRuns([{ insert: 'x'.repeat(10_000) }]);
     const text = textOf(long);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { diffText, type TextChange } from './text-diff.ts';
 
 function changed(text: string, changes: readonly TextChange[]): string {
@@ -38,7 +39,7 @@ describe('the difference of two texts', () => {
           );
         },
       ),
-      { numRuns: 300 },
+      { numRuns: atLevel({ test: 120, verify: 300 }) },
     );
   });
 
@@ -63,7 +64,7 @@ describe('the difference of two texts', () => {
           expect(weight(diffText(before, after))).toBeLessThan(1.5 * (first.length + second.length));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: atLevel({ test: 60, verify: 200 }) },
     );
   });
 });

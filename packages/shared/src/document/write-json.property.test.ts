@@ -61,7 +61,7 @@ describe.each([
           expect(text(doc)).toBe(canonicalJson(value));
         }
       }),
-      { numRuns: atLevel({ test: 100, verify: 300 }) },
+      { numRuns: atLevel({ test: 40, verify: 300 }) },
     );
   });
 
@@ -88,7 +88,7 @@ describe.each([
         write(a, next, rule);
         expect(text(a)).toBe(canonicalJson(next));
       }),
-      { numRuns: atLevel({ test: 100, verify: 300 }) },
+      { numRuns: atLevel({ test: 40, verify: 300 }) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import type { CellValue } from '../change/cell-value.ts';
 import { tablePolicies, type TablePolicies } from './column-policy.ts';
 import { counter } from './policies/counter.ts';
@@ -138,7 +139,7 @@ describe('merging concurrent writes of one row', () => {
         );
         expect(new Set(results).size).toBe(1);
       }),
-      { numRuns: 1000 },
+      { numRuns: atLevel({ test: 400, verify: 1_000 }) },
     );
   });
 
@@ -163,7 +164,7 @@ describe('merging concurrent writes of one row', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: atLevel({ test: 150, verify: 300 }) },
     );
   });
 });
@@ -180,7 +181,7 @@ describe('merging a write again', () => {
         const repeated = [...order.slice(0, at + 1), ...order.slice(at)];
         expect(visible(admit(start, repeated, base, rules).row)).toEqual(visible(admit(start, order, base, rules).row));
       }),
-      { numRuns: 500 },
+      { numRuns: atLevel({ test: 250, verify: 500 }) },
     );
   });
 });
@@ -206,7 +207,7 @@ describe('a deleted row', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: atLevel({ test: 250, verify: 500 }) },
     );
   });
 });
@@ -243,7 +244,7 @@ describe('a column group', () => {
           expect([0, COLUMNS.length]).toContain(merged.conflicts.length);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: atLevel({ test: 400, verify: 1_000 }) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { clientMessage, serverMessage } from '../../testing/arbitraries.ts';
 import { FrameAssembler, messageToFrames } from './frame-codec.ts';
@@ -19,7 +20,7 @@ describe('messages', () => {
         clientMessage,
         (message) => void expect(decodeClientMessage(encodeMessage(message))).toStrictEqual(message),
       ),
-      { numRuns: 300 },
+      { numRuns: atLevel({ test: 120, verify: 300 }) },
     );
   });
 
@@ -29,7 +30,7 @@ describe('messages', () => {
         serverMessage,
         (message) => void expect(decodeServerMessage(encodeMessage(message))).toStrictEqual(message),
       ),
-      { numRuns: 300 },
+      { numRuns: atLevel({ test: 120, verify: 300 }) },
     );
   });
 
@@ -76,7 +77,7 @@ describe('messages', () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: atLevel({ test: 800, verify: 2_000 }) },
     );
   });
 });

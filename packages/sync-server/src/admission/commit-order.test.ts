@@ -11,7 +11,7 @@ it('concurrent commits do not become visible below the cursor of a reader', asyn
       instances: [tested.server],
       writers: 8,
       readers: 4,
-      rows: atLevel({ test: 6_000, verify: 20_000 }),
+      rows: atLevel({ test: 3_000, verify: 20_000 }),
       rowsPerChangeset: 10,
     }),
   ).resolves.toBeUndefined();

@@ -5,7 +5,7 @@ import { repeatPushes } from '../../testing/repeated-pushes.ts';
 
 it('pushes that are repeated, are regrouped or get no response take effect once, with the same outcomes', async () => {
   const { histories, pushes } = atLevel({
-    test: { histories: 90, pushes: 1_500 },
+    test: { histories: 35, pushes: 500 },
     verify: { histories: 260, pushes: 5_000 },
   });
   expect(await repeatPushes(histories, seedOfRun), `seed ${seedOfRun}`).toBeGreaterThan(pushes);

@@ -295,6 +295,6 @@ it('the backup contains every copied state, whatever happens to the file, the se
         history.close();
       }
     }),
-    { numRuns: atLevel({ test: 6, verify: 60 }), endOnFailure: true },
+    { numRuns: atLevel({ test: 3, verify: 60 }), endOnFailure: true },
   );
 });

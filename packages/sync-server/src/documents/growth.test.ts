@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { growDocument } from '../../testing/document-growth.ts';
 
 it('a document that is overwritten repeatedly grows to at most three times its compacted size, which is at most three times its content', async () => {
-  const { content, state, largest, compacted, kept } = await growDocument(1_500, 30);
+  const { content, state, largest, compacted, kept } = await growDocument(atLevel({ test: 500, verify: 1_500 }), 30);
   expect(compacted).toBeLessThan(3 * content);
   // The edit that exceeds the limit is part of the compacted state.
   expect(largest).toBeLessThan(3 * compacted + 1024);

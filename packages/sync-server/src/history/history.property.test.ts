@@ -87,7 +87,7 @@ describe('the history of rows', () => {
   it('holds the rows of every watermark, after any history', async () => {
     await fc.assert(
       fc.asyncProperty(history, (one) => checkConvergence(one, { schema, watch })),
-      { numRuns: atLevel({ test: 40, verify: 200 }) },
+      { numRuns: atLevel({ test: 15, verify: 200 }) },
     );
   });
 });

@@ -72,7 +72,7 @@ describe('the rows that transactions wrote', () => {
   it('give the difference between the state before and the state after, for one transaction and for all since a moment', async () => {
     await fc.assert(
       fc.asyncProperty(history, (one) => checkConvergence(one, { schema, watch })),
-      { numRuns: atLevel({ test: 20, verify: 200 }) },
+      { numRuns: atLevel({ test: 10, verify: 200 }) },
     );
   });
 });

@@ -69,7 +69,7 @@ describe('deletes of parents and concurrent writes of their children', () => {
           changesets.map((changes) => ({ changes })),
         );
       }),
-      { numRuns: atLevel({ test: 25, verify: 150 }) },
+      { numRuns: atLevel({ test: 12, verify: 150 }) },
     );
   });
 

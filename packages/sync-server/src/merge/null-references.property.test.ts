@@ -55,7 +55,7 @@ describe('deletes of parents and concurrent references to them under set-null', 
           changesets.map((changes) => ({ changes })),
         );
       }),
-      { numRuns: atLevel({ test: 25, verify: 150 }) },
+      { numRuns: atLevel({ test: 12, verify: 150 }) },
     );
   });
 

@@ -51,7 +51,7 @@ describe('deletes of parents and concurrent references to them under restore-par
         );
         expect(JSON.stringify((end as unknown[])[0])).not.toContain('rejected');
       }),
-      { numRuns: atLevel({ test: 25, verify: 150 }) },
+      { numRuns: atLevel({ test: 12, verify: 150 }) },
     );
   });
 });

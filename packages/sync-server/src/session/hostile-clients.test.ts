@@ -44,7 +44,7 @@ describe('frames that are noise', () => {
         expect(reason).toMatch(/^(frame-.*|protocol-version)$/);
       }),
       // A hello of version 0.
-      { numRuns: atLevel({ test: 50, verify: 150 }), examples: [[Uint8Array.from([0, 1, 0])]] },
+      { numRuns: atLevel({ test: 25, verify: 150 }), examples: [[Uint8Array.from([0, 1, 0])]] },
     );
     await expectServerServes();
   });
@@ -73,7 +73,7 @@ describe('frames that are noise', () => {
           );
         },
       ),
-      { numRuns: atLevel({ test: 100, verify: 250 }) },
+      { numRuns: atLevel({ test: 50, verify: 250 }) },
     );
     await expectServerServes();
   });

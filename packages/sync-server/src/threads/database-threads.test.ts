@@ -80,7 +80,7 @@ it('threads that end are replaced: their sessions fail, other sessions continue,
 it('threads commit a push again, exactly once, if a thread ended while it was deciding the push', async () => {
   await start();
   const writer = await server.open(undefined, { databaseId: HERE });
-  const rows = Array.from({ length: 20_000 }, (_, i) => insert('accounts', `k${i}`, { name: `${i}` }));
+  const rows = Array.from({ length: 8_000 }, (_, i) => insert('accounts', `k${i}`, { name: `${i}` }));
   writer.site.write(rows);
   writer.push();
   await writer.roundTrip();
@@ -117,7 +117,7 @@ it('threads keep a drained database closed when its thread is replaced', async (
 it('a server with threads answers /health while a thread is busy', async () => {
   await start();
   const writer = await server.open(undefined, { databaseId: HERE });
-  const rowCount = atLevel({ test: 20_000, verify: 60_000 });
+  const rowCount = atLevel({ test: 8_000, verify: 60_000 });
   const answersDuringPush = async (): Promise<number> => {
     const rows = Array.from({ length: rowCount }, (_, i) => insert('entries', randomUUID(), { amount: BigInt(i) }));
     const { sequence } = writer.site.write(rows);

@@ -3,6 +3,7 @@ import type { StoreMedium } from '../media/medium.ts';
 import { openStorage } from '../open-storage.ts';
 import { StorageError } from '../storage-error.ts';
 import type { Storage } from '../storage.ts';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { seededRandom } from '../../testing/crash-images.ts';
 import { loadNodeSqlite } from '../../testing/node-sqlite.ts';
 import { SimulatedExtents, type BatchOutcome } from '../../testing/simulated-extents.ts';
@@ -252,7 +253,7 @@ describe('the memory budget', () => {
 });
 
 describe('any sequence of commits, aborts and deaths', () => {
-  for (let seed = 1; seed <= 40; seed += 1) {
+  for (let seed = 1; seed <= atLevel({ test: 12, verify: 40 }); seed += 1) {
     it(`loses nothing acknowledged and keeps no partial batch, with seed ${seed} [CT-extents]`, async () => {
       const random = seededRandom(seed);
       const chance = (one: number): boolean => random() < 1 / one;

@@ -1,6 +1,7 @@
 import { counter, tablePolicies, type CellValue } from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../../tests/kit/level.ts';
 import { rebaseRow } from './rebase-row.ts';
 import { type ColumnRules, NO_ROW, type DeliveredChange, type PendingRowChange, type RowState } from './row-state.ts';
 
@@ -122,7 +123,7 @@ describe('rebasing one row', () => {
           }
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: atLevel({ test: 1_000, verify: 3_000 }) },
     );
   });
 });

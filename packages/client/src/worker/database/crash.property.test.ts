@@ -70,7 +70,7 @@ it('replaying all changesets on an empty database produces the same synced rows'
       replica.close();
       database.close();
     }),
-    { numRuns: atLevel({ test: 40, verify: 100 }) },
+    { numRuns: atLevel({ test: 15, verify: 100 }) },
   );
 });
 
@@ -130,7 +130,7 @@ it('a worker killed at any storage call keeps every write that returned, and no 
         expect(rowsOf(database)).toEqual(states[transactions.length]);
         await close();
       }),
-      { numRuns: atLevel({ test: 40, verify: 80 }) },
+      { numRuns: atLevel({ test: 20, verify: 80 }) },
     );
   // How many kills hit a write is random, so the test repeats until there are enough.
   for (let round = 0; round < 4 && killedWriting <= 15; round++) await property();
@@ -164,7 +164,7 @@ it('a full disk fails the write with storage-full, keeps all earlier writes, and
       expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
       await close();
     }),
-    { numRuns: atLevel({ test: 25, verify: 50 }) },
+    { numRuns: atLevel({ test: 12, verify: 50 }) },
   );
-  expect(refused).toBeGreaterThan(10);
+  expect(refused).toBeGreaterThan(atLevel({ test: 4, verify: 10 }));
 });

@@ -54,7 +54,7 @@ const STEPS: Arbitrary<Step> = fc.record({
 });
 
 it('the reported changes of deliveries affect every query whose result they change', () => {
-  const numRuns = atLevel({ test: 60, verify: 150 });
+  const numRuns = atLevel({ test: 30, verify: 150 });
   let skipped = 0;
   fc.assert(
     fc.property(

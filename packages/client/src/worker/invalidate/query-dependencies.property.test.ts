@@ -9,7 +9,7 @@ import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 describe('the dependencies of a query', () => {
   it('match every commit that changed the result', () => {
-    const numRuns = atLevel({ test: 100, verify: 300 });
+    const numRuns = atLevel({ test: 50, verify: 300 });
     let skipped = 0;
     fc.assert(
       fc.property(

@@ -187,7 +187,7 @@ it('a search index equals an index rebuilt from the rows after writes, deliverie
       }
       database.close();
     }),
-    { numRuns: atLevel({ test: 100, verify: 300 }) },
+    { numRuns: atLevel({ test: 40, verify: 300 }) },
   );
 });
 

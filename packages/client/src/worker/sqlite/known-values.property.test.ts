@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { expect, it } from 'vitest';
+import { atLevel } from '../../../../../tests/kit/level.ts';
 import { Meta } from '../file/meta.ts';
 import { Connection } from './connection.ts';
 import { loadSqlite } from './load-sqlite.node.ts';
@@ -74,6 +75,6 @@ it('known values equal the file after every statement, rollback and failure', ()
         connection.close();
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: atLevel({ test: 400, verify: 1_000 }) },
   );
 });

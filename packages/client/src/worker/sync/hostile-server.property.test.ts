@@ -300,7 +300,7 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
 
 it('whatever a server sends, the database stays intact, no pending change is lost, local data is untouched, and every failure has a code', async () => {
   applied = 0;
-  const numRuns = atLevel({ test: 120, verify: 400 });
+  const numRuns = atLevel({ test: 50, verify: 400 });
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), runHistory), { numRuns });
   // Enough deliveries arrived to write rows.
   expect(applied).toBeGreaterThan(numRuns / 4);

@@ -17,7 +17,7 @@ import { PostgresStore } from './postgres-store.ts';
 const postgres = postgresUnderTest();
 
 /** About how many of its requests the deletion is killed at, one in each run. */
-const KILLS = atLevel({ test: 5, verify: 1_000 });
+const KILLS = atLevel({ test: 3, verify: 1_000 });
 
 /** The requests until the mark is committed. */
 const MARKING = 3;

@@ -5,12 +5,13 @@ import { pushUntil } from '../../../testing/push-until.ts';
 import { Connections } from '../../postgres/connection.ts';
 import { TestSite, type TestConnection } from '../../../testing/test-client.ts';
 import { DATABASE, TestServer } from '../../../testing/test-server.ts';
+import { atLevel } from '../../../../../tests/kit/level.ts';
 import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
 
 const postgres = mortalPostgresUnderTest();
 
 const CHANGESETS = 300;
-const KILLS = 3;
+const KILLS = atLevel({ test: 1, verify: 3 });
 const UNAVAILABLE = 'database-unavailable';
 
 it('a server loses no acknowledged change when PostgreSQL is killed during pushes, reports the outage, and recovers by itself', async () => {

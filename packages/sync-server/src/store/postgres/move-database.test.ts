@@ -16,7 +16,7 @@ const postgres = postgresUnderTest();
 const TAGS = table('tags', [column('id', 'text', { notNull: true })]);
 
 /** About how many of its requests the move is killed at, one in each run. */
-const KILLS = atLevel({ test: 5, verify: 1_000 });
+const KILLS = atLevel({ test: 3, verify: 1_000 });
 
 interface Setup {
   readonly shards: readonly [TestShard, TestShard];
@@ -228,7 +228,7 @@ describe('a move', () => {
     connection.cut();
     // The first command stops at a request; another one moves the database there and back; then the first one
     // continues.
-    for (let request = 10, isReached = true; isReached; request += atLevel({ test: 15, verify: 1 })) {
+    for (let request = 10, isReached = true; isReached; request += atLevel({ test: 30, verify: 1 })) {
       const pause = new Pause(request);
       const opened = openShards(listOf(shards), (url) => new PausedConnections(url, pause));
       const first = moveDatabase('a', 'b', opened.shards, () => undefined).catch((error: unknown) => error);
