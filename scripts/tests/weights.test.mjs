@@ -22,8 +22,8 @@ describe('the files of a run', () => {
     let seconds = 0;
     let count = 0;
     for (; hasTimeFor(seconds, 'a'); count++) seconds += weightOf('a');
-    expect(count).toBeGreaterThan(30);
-    expect(count).toBeLessThan(60);
+    expect(count).toBeGreaterThan(60);
+    expect(count).toBeLessThan(140);
   });
 
   it('include every file with a weight', () => {
