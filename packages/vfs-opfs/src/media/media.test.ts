@@ -17,6 +17,7 @@ describeMediaContract({
   allowsReaders: true,
   outlivesWorkers: false,
   whenFull: 'cannot-be-staged',
+  extent: 'whole',
 });
 
 const disk = new SimulatedDisk();
@@ -36,6 +37,7 @@ describeMediaContract({
   allowsReaders: true,
   outlivesWorkers: true,
   whenFull: 'commit-fails',
+  extent: 'whole',
 });
 
 const extents = new SimulatedExtents();
@@ -55,4 +57,5 @@ describeMediaContract({
   allowsReaders: false,
   outlivesWorkers: true,
   whenFull: 'committed-rejects',
+  extent: 'whole',
 });
