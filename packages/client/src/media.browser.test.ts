@@ -7,7 +7,7 @@ import type { Persistence } from './rpc/persistence.ts';
 import { createClient } from './create-client.ts';
 import { defineSchema } from './schema/define-schema.ts';
 import { freshName, openTab } from '../testing/browser-tabs.ts';
-import { describeClient } from '../testing/client.contract.ts';
+import { describeClient, type ContractOptions } from '../testing/client.contract.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -40,6 +40,12 @@ afterEach(async () => {
   opened = null;
 });
 
+/** `npm test` runs the whole contract on the best medium, and how tabs share a database on the next one. */
+function extentOn(persistence: Persistence): ContractOptions['extent'] {
+  if (level !== 'test' || persistence === usable[0]) return 'whole';
+  return persistence === usable[1] ? 'differences' : 'storage';
+}
+
 for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as const) {
   if (usable.includes(persistence) || persistence === 'memory') {
     describeClient(persistence, {
@@ -47,7 +53,7 @@ for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as c
       openTab,
       sync: (schemaJson, databaseId) => commands.accessToSyncServer(schemaJson, databaseId, location.origin),
       isShared: persistence !== 'memory',
-      extent: level === 'test' && persistence !== usable[0] ? 'differences' : 'whole',
+      extent: extentOn(persistence),
     });
     continue;
   }

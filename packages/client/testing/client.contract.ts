@@ -1,6 +1,6 @@
 import { encodeSchema, RockpoolError } from '@rockpool/shared';
 import { blob, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../src/client.ts';
 import type { ClientOptions, SyncOptions, TokenAnswer } from '../src/interface/client-options.ts';
 import type { LiveQuery } from '../src/interface/live-query.ts';
@@ -26,7 +26,8 @@ const kinds = sqliteTable('kinds', {
   bytes: blob(),
 });
 const entrySearch = searchIndex(entry, { columns: [entry.note] });
-const schema = defineSchema({ entry, entrySearch, kinds, other, seat });
+const tables = { entry, kinds, other, seat };
+const schema = defineSchema({ ...tables, entrySearch });
 
 export interface ContractOptions {
   readonly createClient: (options: ClientOptions) => Promise<Client>;
@@ -40,15 +41,23 @@ export interface ContractOptions {
    */
   readonly isShared: boolean;
   /**
-   * `differences` omits the tests of code that is the same on every medium. One medium runs the `whole` contract, and
-   * that is enough for them.
+   * Tests are omitted where another medium shows the same. One medium runs the `whole` contract. `differences` omits
+   * the tests of code that is the same on every medium. `storage` also omits those of how tabs share a database, which
+   * media without readers have in common: it leaves what depends on how the medium stores.
    */
-  readonly extent: 'whole' | 'differences';
+  readonly extent: 'whole' | 'differences' | 'storage';
 }
 
+type Define = (title: string, body: () => Promise<void>) => void;
+
 /** Defines a test of behaviour that is the same on every medium. */
-function anywhere({ extent }: ContractOptions): (title: string, body: () => Promise<void>) => void {
+function anywhere({ extent }: ContractOptions): Define {
   return extent === 'whole' ? it : () => undefined;
+}
+
+/** Defines a test of behaviour that depends only on how tabs share a database. */
+function whereSharingDiffers({ extent }: ContractOptions): Define {
+  return extent === 'storage' ? () => undefined : it;
 }
 
 let tested: ContractOptions;
@@ -60,13 +69,25 @@ async function closeAll(): Promise<void> {
   for (const tab of tabs.splice(0)) tab.kill();
 }
 
-async function openHere(options: Partial<ClientOptions> & { readonly name: string }): Promise<Client> {
-  const client = await tested.createClient({ schema, ...options });
+interface Opened {
+  readonly name: string;
+  readonly mine: Client;
+  readonly others: readonly Client[];
+}
+
+type NamedOptions = Partial<ClientOptions> & { readonly name: string };
+
+/** The caller closes it. */
+const create = (options: NamedOptions): Promise<Client> => tested.createClient({ schema, ...options });
+
+/** Opens a client that is closed after the test. */
+async function openHere(options: NamedOptions): Promise<Client> {
+  const client = await create(options);
   clients.push(client);
   return client;
 }
 
-async function openElsewhere(options: Partial<ClientOptions> & { readonly name: string }): Promise<BrowserTab> {
+async function openElsewhere(options: NamedOptions): Promise<BrowserTab> {
   const tab = await tested.openTab?.({ schema, ...options });
   if (tab === undefined) throw new Error('there are no other pages here');
   tabs.push(tab);
@@ -109,10 +130,36 @@ async function writesDuringQuery(writer: Client, reader: Client, rowCount: numbe
   return wasMeanwhile;
 }
 
-function follow(client: Client): { readonly live: LiveQuery<Numbered>; readonly numbers: () => number[] } {
+function follow(client: Client): {
+  readonly live: LiveQuery<Numbered>;
+  readonly numbers: () => number[];
+  readonly end: () => void;
+} {
   const live = client.live<Numbered>('SELECT number FROM entry ORDER BY number');
-  live.subscribe(() => undefined);
-  return { live, numbers: () => live.current.rows.map(({ number }) => number) };
+  const end = live.subscribe(() => undefined);
+  return { live, numbers: () => live.current.rows.map(({ number }) => number), end };
+}
+
+/**
+ * Returns a function that opens tabs for the first test that calls it, and gives them to later tests with empty tables:
+ * opening tabs is most of the work of a short test. After a failed test, it opens others.
+ */
+function sharedByTests(open: () => Promise<Opened>): () => Promise<Opened> {
+  let opened: Opened | null = null;
+  async function close(): Promise<void> {
+    const clients = opened === null ? [] : [opened.mine, ...opened.others];
+    opened = null;
+    await Promise.all(clients.map((client) => client.close()));
+  }
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await close();
+  });
+  afterAll(close);
+  return async () => {
+    opened ??= await open();
+    await opened.mine.batch(Object.keys(tables).map((table) => ({ sql: `DELETE FROM ${table}`, params: [] })));
+    return opened;
+  };
 }
 
 /** The client's behaviour on every medium, as the leader tab and as a follower. */
@@ -133,9 +180,10 @@ async function syncWith({ sync }: ContractOptions, databaseId: string): Promise<
 }
 
 function describeRoles(persistence: Persistence, options: ContractOptions): void {
-  const { isShared } = options;
+  const { isShared, extent } = options;
   const itAnywhere = anywhere(options);
-  const roles = isShared ? (['leader', 'follower'] as const) : (['leader'] as const);
+  const itWhereSharingDiffers = whereSharingDiffers(options);
+  const roles = isShared && extent !== 'storage' ? (['leader', 'follower'] as const) : (['leader'] as const);
 
   describe.each(roles)('in the tab that is the %s', (role) => {
     /**
@@ -144,31 +192,33 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
      */
     async function open(
       more: Partial<ClientOptions> | ((tab: number) => Partial<ClientOptions>) = {},
-    ): Promise<{ readonly name: string; readonly mine: Client; readonly others: readonly Client[] }> {
+      openOne = openHere,
+    ): Promise<Opened> {
       const name = freshName();
       const openTabNumber = (tab: number): Promise<Client> =>
-        openHere({ name, persistence, ...(typeof more === 'function' ? more(tab) : more) });
+        openOne({ name, persistence, ...(typeof more === 'function' ? more(tab) : more) });
       const first = await openTabNumber(0);
       if (!isShared) return { name, mine: first, others: [] };
       const second = await openTabNumber(1);
       return role === 'leader' ? { name, mine: first, others: [second] } : { name, mine: second, others: [first] };
     }
+    const openShared = sharedByTests(() => open({}, create));
 
     it('reports its storage and its role', async () => {
-      const { mine } = await open();
+      const { mine } = await openShared();
       expect(mine.status.current).toMatchObject({ persistence, role });
     });
 
     it('reads its own writes at once, and so does every other tab', async () => {
-      const { mine, others } = await open();
+      const { mine, others } = await openShared();
       for (const number of upTo(20)) {
         await insert(mine, number);
         for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(upTo(number + 1));
       }
     });
 
-    it('returns every kind of value as it was written', async () => {
-      const { mine, others } = await open();
+    itWhereSharingDiffers('returns every kind of value as it was written', async () => {
+      const { mine, others } = await openShared();
       const long = 'x'.repeat(100_000);
       await mine.execute(
         sql`INSERT INTO kinds VALUES (${'ü😀'}, ${2n ** 60n}, 1.5, ${long}, x'00ff'), ('b', NULL, NULL, NULL, NULL)`,
@@ -181,20 +231,24 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       }
     });
 
-    it('shows a write in its own live queries and those of other tabs, and emits nothing if no query depends on it', async () => {
-      const { mine, others } = await open();
-      const views = [mine, ...others].map(follow);
-      for (const { live } of views) await until(() => !live.current.loading);
-      const before = views.map(({ live }) => live.current);
-      await mine.execute(sql`INSERT INTO other VALUES ('a')`);
-      await insert(mine, 1);
-      for (const { numbers } of views) await until(() => numbers().length === 1);
-      expect(before.map(({ rows }) => rows)).toEqual(before.map(() => []));
-      if (others[0] !== undefined) await insert(others[0], 2);
-      else await insert(mine, 2);
-      for (const { numbers } of views) await until(() => numbers().length === 2);
-      for (const { numbers } of views) expect(numbers()).toEqual([1, 2]);
-    });
+    itWhereSharingDiffers(
+      'shows a write in its own live queries and those of other tabs, and emits nothing if no query depends on it',
+      async () => {
+        const { mine, others } = await openShared();
+        const views = [mine, ...others].map(follow);
+        for (const { live } of views) await until(() => !live.current.loading);
+        const before = views.map(({ live }) => live.current);
+        await mine.execute(sql`INSERT INTO other VALUES ('a')`);
+        await insert(mine, 1);
+        for (const { numbers } of views) await until(() => numbers().length === 1);
+        expect(before.map(({ rows }) => rows)).toEqual(before.map(() => []));
+        if (others[0] !== undefined) await insert(others[0], 2);
+        else await insert(mine, 2);
+        for (const { numbers } of views) await until(() => numbers().length === 2);
+        for (const { numbers } of views) expect(numbers()).toEqual([1, 2]);
+        for (const { end } of views) end();
+      },
+    );
 
     itAnywhere('finds rows from every tab and from the server by a search index, in live queries too', async () => {
       const syncing = await syncWith(options, freshName());
@@ -221,7 +275,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     });
 
     itAnywhere('runs a batch as one transaction, whole or not at all', async () => {
-      const { mine, others } = await open();
+      const { mine, others } = await openShared();
       const results = await mine.batch([
         sql`INSERT INTO entry VALUES ('a', 1, NULL)`,
         sql`UPDATE entry SET number = 2`,
@@ -236,7 +290,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     });
 
     itAnywhere('rejects with errors that have a code and a recovery', async () => {
-      const { mine } = await open();
+      const { mine } = await openShared();
       await expect(mine.execute(sql`INSERT INTO entry VALUES ('a', ${null}, NULL)`)).rejects.toMatchObject({
         code: 'constraint-not-null',
         recovery: 'ask-user',
@@ -251,20 +305,23 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     });
 
     itAnywhere('keeps the order of writes that are not awaited', async () => {
-      const { mine } = await open();
+      const { mine } = await openShared();
       await insert(mine, 0);
       await Promise.all(upTo(50).map(() => mine.execute('UPDATE entry SET number = number * 2 + 1')));
       expect(await mine.query('SELECT number FROM entry')).toEqual([{ number: Number(2n ** 50n - 1n) }]);
     });
 
-    it('writes while a long query runs in any tab, and the query still shows one snapshot', async () => {
-      const { mine, others } = await open();
-      for (const reader of [mine, ...others]) {
-        // On a busy machine, the write may take as long as a query of few rows.
-        for (let rowCount = FIRST_ROW_COUNT; !(await writesDuringQuery(mine, reader, rowCount)); rowCount *= 3)
-          expect(rowCount).toBeLessThan(LAST_ROW_COUNT);
-      }
-    });
+    itWhereSharingDiffers(
+      'writes while a long query runs in any tab, and the query still shows one snapshot',
+      async () => {
+        const { mine, others } = await openShared();
+        for (const reader of [mine, ...others]) {
+          // On a busy machine, the write may take as long as a query of few rows.
+          for (let rowCount = FIRST_ROW_COUNT; !(await writesDuringQuery(mine, reader, rowCount)); rowCount *= 3)
+            expect(rowCount).toBeLessThan(LAST_ROW_COUNT);
+        }
+      },
+    );
 
     itAnywhere('syncs with a server, both ways', async () => {
       const databaseId = freshName();
@@ -402,11 +459,11 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     });
 
     itAnywhere('rejects the synced promise of a write if there is no server', async () => {
-      const { mine } = await open();
+      const { mine } = await openShared();
       await expect(insert(mine, 1).synced).rejects.toMatchObject({ code: 'config-invalid' });
     });
 
-    describeTransactions(options, open);
+    describeTransactions(options, openShared);
 
     if (persistence !== 'memory') {
       it('keeps its rows when it is opened again', async () => {
@@ -427,27 +484,26 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
   });
 }
 
-interface Opened {
-  readonly mine: Client;
-  readonly others: readonly Client[];
-}
-
 function describeTransactions(options: ContractOptions, open: () => Promise<Opened>): void {
   const itAnywhere = anywhere(options);
+  const itWhereSharingDiffers = whereSharingDiffers(options);
   const forever = (): Promise<never> => new Promise(() => undefined);
 
-  it('sees the writes of a transaction in it; other tabs neither see them nor wait for them', async () => {
-    const { mine, others } = await open();
-    await insert(mine, 1);
-    const result = await mine.transaction(async (tx) => {
-      await tx.execute(insertion(2));
-      expect(await numbersIn(tx)).toEqual([1, 2]);
-      for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([1]);
-      return 42;
-    });
-    expect(result).toBe(42);
-    for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([1, 2]);
-  });
+  itWhereSharingDiffers(
+    'sees the writes of a transaction in it; other tabs neither see them nor wait for them',
+    async () => {
+      const { mine, others } = await open();
+      await insert(mine, 1);
+      const result = await mine.transaction(async (tx) => {
+        await tx.execute(insertion(2));
+        expect(await numbersIn(tx)).toEqual([1, 2]);
+        for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([1]);
+        return 42;
+      });
+      expect(result).toBe(42);
+      for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([1, 2]);
+    },
+  );
 
   itAnywhere('rolls back a transaction whose body throws, and rejects with the thrown error', async () => {
     const { mine } = await open();
@@ -525,6 +581,7 @@ function describeTransactions(options: ContractOptions, open: () => Promise<Open
 
 function describeSuccession(persistence: Persistence, options: ContractOptions): void {
   const itAnywhere = anywhere(options);
+  const itWhereSharingDiffers = whereSharingDiffers(options);
   describe('when the leader tab dies, closes or is hidden', () => {
     /** Keeps ten writes in flight. The disturbance happens halfway, and writing continues meanwhile. */
     async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
@@ -589,35 +646,41 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       expect(mine.status.current.pendingCount).toBe(0);
     });
 
-    it('reads and live queries of a follower continue, at the latest when the next tab leads', async () => {
-      const name = freshName();
-      const leader = await openElsewhere({ name, persistence });
-      const mine = await openHere({ name, persistence });
-      await insert(mine, 1);
-      const view = follow(mine);
-      await until(() => view.numbers().length === 1);
-      leader.kill();
-      const reads = await Promise.all(upTo(10).map(() => numbersIn(mine)));
-      expect(reads).toEqual(reads.map(() => [1]));
-      await insert(mine, 2);
-      await until(() => view.numbers().length === 2);
-    });
+    itWhereSharingDiffers(
+      'reads and live queries of a follower continue, at the latest when the next tab leads',
+      async () => {
+        const name = freshName();
+        const leader = await openElsewhere({ name, persistence });
+        const mine = await openHere({ name, persistence });
+        await insert(mine, 1);
+        const view = follow(mine);
+        await until(() => view.numbers().length === 1);
+        leader.kill();
+        const reads = await Promise.all(upTo(10).map(() => numbersIn(mine)));
+        expect(reads).toEqual(reads.map(() => [1]));
+        await insert(mine, 2);
+        await until(() => view.numbers().length === 2);
+      },
+    );
 
-    it('a hidden page hands over the leadership, and shows missed changes when it is visible again', async () => {
-      const name = freshName();
-      const away = await openElsewhere({ name, persistence });
-      const here = await openHere({ name, persistence });
-      const view = follow(away.client);
-      await until(() => !view.live.current.loading);
-      away.window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
-      await until(() => here.status.current.role === 'leader');
-      await insert(here, 1);
-      const asked = insert(away.client, 2);
-      away.window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
-      await asked;
-      await until(() => view.numbers().length === 2);
-      expect(view.numbers()).toEqual([1, 2]);
-    });
+    itWhereSharingDiffers(
+      'a hidden page hands over the leadership, and shows missed changes when it is visible again',
+      async () => {
+        const name = freshName();
+        const away = await openElsewhere({ name, persistence });
+        const here = await openHere({ name, persistence });
+        const view = follow(away.client);
+        await until(() => !view.live.current.loading);
+        away.window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+        await until(() => here.status.current.role === 'leader');
+        await insert(here, 1);
+        const asked = insert(away.client, 2);
+        away.window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+        await asked;
+        await until(() => view.numbers().length === 2);
+        expect(view.numbers()).toEqual([1, 2]);
+      },
+    );
 
     itAnywhere('sync continues in the next leader, with the unsent changes', async () => {
       const databaseId = freshName();
