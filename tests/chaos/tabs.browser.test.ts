@@ -7,7 +7,7 @@ import { runTabChaos } from './tab-chaos.ts';
 const STUCK_MS = 3 * 60_000;
 const STEPS_OF_EACH_TAB = atLevel({ test: 12, verify: 60 });
 
-it.each(['opfs', 'opfs-exclusive', 'indexeddb'] as const)(
+it.each(atLevel({ test: ['opfs'], verify: ['opfs', 'opfs-exclusive', 'indexeddb'] } as const))(
   'five random tabs on %s lose no write, show no partial write, and do not get stuck',
   async (persistence) => {
     const report = await runTabChaos({

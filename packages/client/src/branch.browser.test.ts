@@ -1,5 +1,6 @@
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
+import { atLevel } from '../../../tests/kit/level.ts';
 import { createClient, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from '../testing/browser-tabs.ts';
@@ -8,7 +9,7 @@ const note = sqliteTable('note', { id: text().primaryKey(), body: text() });
 const schema = defineSchema({ note });
 
 // What branches do is tested in Node, in `tests/branches/`.
-it.each(['opfs', 'indexeddb'] as const)(
+it.each(atLevel({ test: ['opfs'], verify: ['opfs', 'indexeddb'] } as const))(
   'a branch in a worker is merged, and holds back the writes of its tab, on %s',
   async (persistence) => {
     const client = await createClient({ name: freshName(), schema, persistence });

@@ -1,6 +1,7 @@
 import type { RockpoolError } from '@rockpool/shared';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
+import { atLevel } from '../../../tests/kit/level.ts';
 import type { ClientOptions } from './interface/client-options.ts';
 import { createClient, listDatabases, quarantineDatabase, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
@@ -35,7 +36,7 @@ async function createNotes(options: ClientOptions): Promise<number> {
 const isKept = async (name: string): Promise<boolean> =>
   (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
 
-for (const persistence of ['opfs', 'opfs-exclusive'] as const) {
+for (const persistence of atLevel({ test: ['opfs'], verify: ['opfs', 'opfs-exclusive'] } as const)) {
   it(`opening quarantines a damaged database and starts a new one, with its unsent writes rejected (${persistence})`, async () => {
     const problems: RockpoolError[] = [];
     const options: ClientOptions = {

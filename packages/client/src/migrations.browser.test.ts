@@ -1,7 +1,8 @@
 import { encodeSchema } from '@rockpool/shared';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { afterEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { commands } from 'vitest/browser';
+import { atLevel } from '../../../tests/kit/level.ts';
 import type { Client } from './client.ts';
 import type { ClientOptions, DrizzleMigrations } from './interface/client-options.ts';
 import { createClient, sql } from './index.ts';
@@ -114,7 +115,7 @@ describe('migrations of drizzle-kit', () => {
     }
   });
 
-  it.each(inject('usableMedia').map((medium) => (medium === 'opfs-shared' ? 'opfs' : medium)))(
+  it.each(atLevel({ test: ['opfs'], verify: ['opfs', 'opfs-exclusive', 'indexeddb'] } as const))(
     'have run in a database that a first sync created (%s)',
     async (persistence) => {
       const databaseId = freshName();

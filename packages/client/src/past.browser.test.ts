@@ -1,7 +1,8 @@
 import { commands } from 'vitest/browser';
 import { encodeSchema } from '@rockpool/shared';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { afterEach, expect, inject, it } from 'vitest';
+import { atLevel } from '../../../tests/kit/level.ts';
+import { afterEach, expect, it } from 'vitest';
 import type { Client } from './client.ts';
 import { createClient } from './create-client.ts';
 import { defineSchema } from './schema/define-schema.ts';
@@ -26,7 +27,8 @@ async function open(name: string, persistence: 'opfs' | 'opfs-exclusive' | 'inde
   return client;
 }
 
-it.each(inject('usableMedia').map((medium) => (medium === 'opfs-shared' ? 'opfs' : medium)))(
+// Past states are in memory.
+it.each(atLevel({ test: ['opfs'], verify: ['opfs', 'opfs-exclusive', 'indexeddb'] } as const))(
   'two tabs query past states beside the current database (%s)',
   async (persistence) => {
     const name = freshName();
