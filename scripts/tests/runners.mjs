@@ -16,8 +16,8 @@ const stuckAfterMs = 20 * 60_000;
 const deepStuckAfterMs = 60 * 60_000;
 
 /**
- * The maximum number of Chromium profiles at the same time. A fifth would take memory and save no time, because one
- * file takes a quarter of the work.
+ * The maximum number of Chromium profiles at the same time. Each takes memory, and eight seconds of processor time to
+ * start.
  */
 const mostProfiles = 4;
 
