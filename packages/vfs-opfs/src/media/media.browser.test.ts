@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, inject, it } from 'vitest';
 import { level } from '../../../../tests/kit/level.ts';
 import { describeMediaContract } from '../../testing/media.contract.ts';
 import type { ContractMedium } from '../../testing/media.contract.ts';
@@ -6,17 +6,27 @@ import { RemoteTab } from '../../testing/remote-tab.ts';
 import type { BrowserMedium } from '../../testing/browser-media.ts';
 import type { TestMedium } from '../../testing/tab.worker.ts';
 
-let tabs: RemoteTab[] = [];
+/** Of the running test. */
+const tabs: RemoteTab[] = [];
+/** Of earlier tests: starting a worker is half of the work of a short test. */
+const reusable: RemoteTab[] = [];
 
 function newTab(medium: TestMedium): RemoteTab {
-  const tab = new RemoteTab(medium);
+  const at = reusable.findIndex((tab) => tab.medium === medium);
+  const tab = reusable.splice(at, at === -1 ? 0 : 1)[0] ?? new RemoteTab(medium);
   tabs.push(tab);
   return tab;
 }
 
-afterEach(() => {
-  for (const tab of tabs) tab.terminate();
-  tabs = [];
+afterEach(({ task }) => {
+  for (const tab of tabs.splice(0)) {
+    if (tab.isReusable() && task.result?.state !== 'fail') reusable.push(tab);
+    else tab.terminate();
+  }
+});
+
+afterAll(() => {
+  for (const tab of reusable.splice(0)) tab.terminate();
 });
 
 type Facts = Omit<ContractMedium, 'newTab' | 'extent'>;
