@@ -92,7 +92,8 @@ async function runOne({ title, version, config, project }, chromium) {
   try {
     const { exitCode } = await runNode24([join(root, 'node_modules/vitest/vitest.mjs'), ...args], {
       timeoutMs,
-      env: { TMPDIR: temporary, ROCKPOOL_CHROMIUM: chromium },
+      // From this level on, every medium runs the whole contract.
+      env: { TMPDIR: temporary, ROCKPOOL_CHROMIUM: chromium, ROCKPOOL_LEVEL: 'verify' },
     });
     const report = readReport(reportFile);
     const counts = judgeRunner({ exitCode, counts: report === undefined ? undefined : countVitest(report) });
