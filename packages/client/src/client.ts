@@ -1,9 +1,10 @@
 import type { BranchInfo, BranchMergeOptions, BranchPreview, BranchRowChange } from './interface/branch-merge.ts';
 import type { LiveDocument } from './interface/live-document.ts';
 import type { LiveQuery } from './interface/live-query.ts';
+import type { Outbox } from './interface/outbox.ts';
 import type { PastMoment, PastOptions, PastState } from './interface/past-state.ts';
 import type { Presence } from './interface/presence.ts';
-import type { Conflicts, Outbox, RejectedChangesets } from './interface/rejections-and-conflicts.ts';
+import type { Conflicts, RejectedChangesets } from './interface/rejections-and-conflicts.ts';
 import type { RestorePlan, RestoreSelection } from './interface/restore-plan.ts';
 import type { RowHistory } from './interface/row-history.ts';
 import type { Subscribable } from './interface/subscribable.ts';

@@ -12,9 +12,10 @@ export type {
 export type { ClientOptions, DrizzleMigrations, SyncOptions, TokenAnswer } from './interface/client-options.ts';
 export type { LiveDocument, LiveDocumentState } from './interface/live-document.ts';
 export type { LiveQuery, LiveState } from './interface/live-query.ts';
+export type { Outbox } from './interface/outbox.ts';
 export type { PastMoment, PastOptions, PastState } from './interface/past-state.ts';
 export type { Peer, Presence } from './interface/presence.ts';
-export type { Conflicts, Outbox, RejectedChangesets } from './interface/rejections-and-conflicts.ts';
+export type { Conflicts, RejectedChangesets } from './interface/rejections-and-conflicts.ts';
 export type {
   RestoreConflict,
   RestorePlan,

@@ -1,5 +1,5 @@
 import type { Remote } from 'comlink';
-import type { Outbox } from '../interface/rejections-and-conflicts.ts';
+import type { Outbox } from '../interface/outbox.ts';
 import type { WaitingChangeset } from '../rpc/rejected-changeset.ts';
 import type { StatementOutcome } from '../rpc/sql-statement.ts';
 import type { WorkerApi } from '../rpc/worker-api.ts';
