@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Outcome } from '@rockpool/shared';
 import { insert, remove, update, type Change } from './changeset.ts';
-import type { PostgresAccess } from './postgres-server.ts';
+import type { PostgresAccess } from './postgres-access.ts';
 import { TestSite, type TestConnection } from './test-client.ts';
 import { TestServer } from './test-server.ts';
 import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';

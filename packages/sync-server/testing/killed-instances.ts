@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { insert } from './changeset.ts';
-import type { PostgresAccess } from './postgres-server.ts';
+import type { PostgresAccess } from './postgres-access.ts';
 import { pushUntil } from './push-until.ts';
 import { serverFlags, ServerProcess } from './server-process.ts';
 import { type TestConnection, TestSite } from './test-client.ts';

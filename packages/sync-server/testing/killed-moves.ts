@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 import { insert } from './changeset.ts';
-import type { PostgresAccess } from './postgres-server.ts';
+import type { PostgresAccess } from './postgres-access.ts';
 import { createShards, listOf, startInstance, type TestShard } from './shards-under-test.ts';
 import { TestSite, type TestConnection } from './test-client.ts';
 import { DATABASE, type TestServer } from './test-server.ts';

@@ -18,12 +18,10 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { freePort } from '../../../tests/kit/free-port.ts';
+import { PostgresAccess } from './postgres-access.ts';
 
 /** PostgreSQL refuses to run as root. Every Unix has this user. */
 const NOBODY = 65_534;
-
-/** A role like that of a real host: it owns its tables and cannot bypass row-level security. */
-const ROLE = 'rockpool_app';
 
 const RESTART_DELAY_MS = 100;
 
@@ -66,31 +64,6 @@ interface Installation {
   readonly options: { readonly cwd: string; readonly uid?: number; readonly gid?: number };
 }
 
-/** Access to a PostgreSQL server on this machine. */
-export class PostgresAccess {
-  readonly port: number;
-
-  constructor(port: number) {
-    this.port = port;
-  }
-
-  createDatabase(): Promise<{ readonly url: string; readonly name: string }> {
-    return createPostgresDatabase(this.port);
-  }
-
-  /**
-   * The URL of a database for the role of a sync server, optionally through a different port that forwards to this
-   * server.
-   */
-  urlOf(name: string, port: number = this.port): string {
-    return urlOf(name, port);
-  }
-
-  query(database: string, sql: string): Promise<readonly (readonly unknown[])[]> {
-    return queryPostgres(this.port, database, sql);
-  }
-}
-
 /** A real PostgreSQL server from npm on a free port, with its data in a temporary folder. */
 export class PostgresServer extends PostgresAccess {
   private readonly installation: Installation;
@@ -98,7 +71,7 @@ export class PostgresServer extends PostgresAccess {
   private readonly killAtExit = (): void => void this.child.kill('SIGKILL');
 
   private constructor(installation: Installation, child: ChildProcess) {
-    super(installation.port);
+    super(`postgresql://postgres@127.0.0.1:${installation.port}/postgres`);
     this.installation = installation;
     this.child = child;
     process.on('exit', this.killAtExit);
@@ -124,7 +97,7 @@ export class PostgresServer extends PostgresAccess {
     const args = argumentsOf(data, port, { fsync: durable ? 'on' : 'off' });
     const installation: Installation = { folder, data, port, program: postgres, args, options };
     const server = new PostgresServer(installation, await run(installation));
-    await server.query('postgres', `CREATE ROLE ${ROLE} LOGIN`);
+    await server.createRole();
     return server;
   }
 
@@ -289,30 +262,6 @@ function run({ program, args, options }: Installation): Promise<ChildProcess> {
     });
     child.once('close', () => reject(new Error(`PostgreSQL ended before it was ready: ${said}`)));
   });
-}
-
-let databases = 0;
-
-/** Creates an empty database and returns its URL for the role of a sync server. */
-export async function createPostgresDatabase(port: number): Promise<{ readonly url: string; readonly name: string }> {
-  const name = `test_${process.pid}_${performance.timeOrigin.toString(36).replace('.', '_')}_${++databases}`;
-  await queryPostgres(port, 'postgres', `CREATE DATABASE ${name} OWNER ${ROLE}`);
-  return { name, url: urlOf(name, port) };
-}
-
-function urlOf(name: string, port: number): string {
-  return `postgresql://${ROLE}@127.0.0.1:${port}/${name}`;
-}
-
-/** Runs a query as the administrator, who sees all rows. */
-async function queryPostgres(port: number, database: string, sql: string): Promise<readonly (readonly unknown[])[]> {
-  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database });
-  await client.connect();
-  try {
-    return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows;
-  } finally {
-    await client.end();
-  }
 }
 
 async function finished(child: ChildProcess): Promise<void> {

@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, inject } from 'vitest';
 import type {} from './postgres-for-all.ts';
-import { portBehind } from './postgres-on-demand.ts';
-import { PostgresAccess, PostgresServer } from './postgres-server.ts';
+import { PostgresAccess } from './postgres-access.ts';
+import { urlBehind } from './postgres-on-demand.ts';
+import { PostgresServer } from './postgres-server.ts';
 
 /** The PostgreSQL server that all test files of a run share. Tests create databases of their own in it. */
 export function postgresUnderTest(): { readonly server: PostgresAccess } {
   let server: PostgresAccess | undefined;
   beforeAll(async () => {
-    const port = inject('postgresPort');
+    const url = inject('postgresUrl');
     const door = inject('postgresDoor');
-    if (port === undefined && door === undefined) throw new Error('this test project has no PostgreSQL');
-    server = new PostgresAccess(port ?? (await portBehind(door as number)));
+    if (url === undefined && door === undefined) throw new Error('this test project has no PostgreSQL');
+    server = new PostgresAccess(url ?? (await urlBehind(door as number)));
   });
   return {
     get server() {

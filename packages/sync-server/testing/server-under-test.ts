@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import type { SyncServerOptions } from '../src/sync-server.ts';
-import { createPostgresDatabase } from './postgres-server.ts';
+import { PostgresAccess } from './postgres-access.ts';
 import type {} from './postgres-for-all.ts';
 import { TestServer } from './test-server.ts';
 import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
@@ -73,6 +73,6 @@ async function startServer(folder: string, options: Options, postgres: Options):
 }
 
 async function emptyPostgres(): Promise<Options> {
-  const port = inject('postgresPort');
-  return port === undefined ? {} : { postgres: (await createPostgresDatabase(port)).url };
+  const url = inject('postgresUrl');
+  return url === undefined ? {} : { postgres: (await new PostgresAccess(url).createDatabase()).url };
 }

@@ -6,7 +6,7 @@ import { InProcessBus } from '../src/bus/in-process-bus.ts';
 import { PostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { Shards } from '../src/store/postgres/shards.ts';
 import type { SyncServerOptions } from '../src/sync-server.ts';
-import type { PostgresAccess } from './postgres-server.ts';
+import type { PostgresAccess } from './postgres-access.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 import { TestServer } from './test-server.ts';
 

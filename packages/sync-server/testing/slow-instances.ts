@@ -1,5 +1,5 @@
 import { checkCommitOrder, type CommitOrderPlan } from './commit-order.ts';
-import type { PostgresAccess } from './postgres-server.ts';
+import type { PostgresAccess } from './postgres-access.ts';
 import { serverFlags, ServerProcess } from './server-process.ts';
 import { SlowLink } from './slow-link.ts';
 import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
@@ -18,7 +18,7 @@ export async function checkOrderOfInstances(
 ): Promise<void> {
   const { name } = await postgres.createDatabase();
   const ends: (() => unknown)[] = [];
-  const start = async (port: number): Promise<ServerProcess> => {
+  const start = async (port?: number): Promise<ServerProcess> => {
     const folder = temporaryFolder();
     const instance = await ServerProcess.start(folder, [
       ...serverFlags(folder),
@@ -29,9 +29,9 @@ export async function checkOrderOfInstances(
     return instance;
   };
   try {
-    const link = await SlowLink.open(postgres.port, MAX_DELAY_MS);
+    const link = await SlowLink.open(postgres.port, MAX_DELAY_MS, postgres.host);
     ends.push(() => link.close());
-    const instances = await Promise.all([postgres.port, postgres.port, link.port].map(start));
+    const instances = await Promise.all([undefined, undefined, link.port].map(start));
     await checkCommitOrder({ ...plan, instances });
   } finally {
     for (const end of ends.reverse()) await end();

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /**
- * A port that forwards to another port of this machine. It delays data in both directions at random by up to
+ * A port that forwards to another port, by default of this machine. It delays data in both directions at random by up to
  * `maxDelayMs`, and keeps its order.
  */
 export class SlowLink {
@@ -18,10 +18,11 @@ export class SlowLink {
     this.maxDelayMs = maxDelayMs;
   }
 
-  static async open(to: number, maxDelayMs: number): Promise<SlowLink> {
+  /** `host` is the machine of `to`. */
+  static async open(to: number, maxDelayMs: number, host = '127.0.0.1'): Promise<SlowLink> {
     const server = createServer();
     const link = new SlowLink(server, to, maxDelayMs);
-    server.on('connection', (near) => link.join(near, connect(link.to, '127.0.0.1')));
+    server.on('connection', (near) => link.join(near, connect(link.to, host)));
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     return link;
   }

@@ -60,7 +60,7 @@ it('the quota of a tenant is refused with PostgreSQL, where the server does not 
   expect(() => createSyncServer({ ...options, quotas: { maxTenantBytes: 1 } })).toThrow('quotas.maxTenantBytes');
 });
 
-describe.skipIf(inject('postgresPort') !== undefined)('the quota of a tenant', () => {
+describe.skipIf(inject('postgresUrl') !== undefined)('the quota of a tenant', () => {
   const tested = serverUnderTest({
     // Database threads learn only from the next measurement that a tenant is full, so the test runs without them.
     threads: 1,

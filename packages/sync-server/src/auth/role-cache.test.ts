@@ -256,7 +256,7 @@ it('gives up a comparison without an answer, and compares all roles again', asyn
 });
 
 it('finds a revocation while a connection is silent', async () => {
-  const link = await SlowLink.open(postgres.server.port, 0);
+  const link = await SlowLink.open(postgres.server.port, 0, postgres.server.host);
   await elsewhere.write({ ...ZOE, role: 'owner' });
   const store = openMembers(link.port, 2 ** 30);
   onTestFinished(() => link.close());

@@ -68,7 +68,7 @@ it('a bus over PostgreSQL listens again after its connection ended, and ignores 
 });
 
 it('a bus over PostgreSQL listens again after its connection fell silent without being closed', async () => {
-  const link = await SlowLink.open(postgres.server.port, 0);
+  const link = await SlowLink.open(postgres.server.port, 0, postgres.server.host);
   const { name } = await postgres.server.createDatabase();
   const errors: unknown[] = [];
   const bus = await makeBus(postgres.server.urlOf(name, link.port), errors, {

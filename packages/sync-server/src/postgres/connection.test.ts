@@ -13,7 +13,7 @@ let link: SlowLink;
 let url: string;
 let connections: Connections;
 beforeEach(async () => {
-  link = await SlowLink.open(postgres.server.port, 0);
+  link = await SlowLink.open(postgres.server.port, 0, postgres.server.host);
   const { name } = await postgres.server.createDatabase();
   url = postgres.server.urlOf(name, link.port);
   connections = new Connections(url, { answerDeadlineMs: DEADLINE_MS });

@@ -1,4 +1,4 @@
-import type { PostgresAccess } from '../postgres-server.ts';
+import type { PostgresAccess } from '../postgres-access.ts';
 import { TestServer } from '../test-server.ts';
 import type { CanaryForm } from './canary.ts';
 import { TenantTrial } from './tenant-trial.ts';

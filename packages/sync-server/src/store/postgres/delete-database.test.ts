@@ -130,3 +130,19 @@ it('a deletion ends the sessions of the database, and deletes a large table in p
   expect(large.count - small.count).toBe(6);
   expect(await rowsOf('large')).toBe(0);
 });
+
+it('a deletion leaves the rows of other databases in a table that an operator has partitioned without row-level security', async () => {
+  await create('a');
+  await create('b');
+  await postgres.server.query(
+    name,
+    `ALTER TABLE rockpool.accounts RENAME TO whole;
+     CREATE TABLE rockpool.accounts (LIKE rockpool.whole) PARTITION BY LIST (database_id);
+     CREATE TABLE rockpool.accounts_a PARTITION OF rockpool.accounts FOR VALUES IN ('a');
+     CREATE TABLE rockpool.accounts_b PARTITION OF rockpool.accounts FOR VALUES IN ('b');
+     INSERT INTO rockpool.accounts SELECT * FROM rockpool.whole;
+     ALTER TABLE rockpool.accounts OWNER TO rockpool_app;`,
+  );
+  await remove('a');
+  expect(await postgres.server.query(name, 'SELECT database_id, id FROM rockpool.accounts')).toEqual([['b', 'x']]);
+});

@@ -22,7 +22,8 @@ export async function deleteRows(
       connections.transaction(databaseId, 'READ WRITE', async (connection) => {
         if (!isSameMark(await lockMark(connection, databaseId), mark)) throw moveEnded();
         const [[deleted] = []] = await connection.query(
-          `WITH deleted AS (DELETE FROM ${name} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${name} WHERE ${DATABASE_COLUMN} = $1 LIMIT ${ROWS_PER_DELETE})) RETURNING 1)
+          // Two partitions of a table have rows with the same ctid.
+          `WITH deleted AS (DELETE FROM ${name} WHERE ${DATABASE_COLUMN} = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM ${name} WHERE ${DATABASE_COLUMN} = $1 LIMIT ${ROWS_PER_DELETE})) RETURNING 1)
            SELECT count(*) FROM deleted`,
           [databaseId],
         );

@@ -218,16 +218,16 @@ export function instancesContract(name: string, makePlace: () => Promise<Instanc
       await add(a, 'before');
       const b = await start();
       const { transaction } = b.connections;
-      // Instance a commits between two statements of the load.
+      // Instance a commits between the statement that reads the head and those that read the rows.
       b.connections.transaction = (databaseId, mode, body) =>
         transaction.call(b.connections, databaseId, mode, async (connection) => {
           b.connections.transaction = transaction;
-          let isFirst = true;
+          let isBefore = true;
           return body({
             query: async (sql, parameters) => {
               const answer = await connection.query(sql, parameters);
-              if (isFirst) {
-                isFirst = false;
+              if (isBefore && sql.includes('head')) {
+                isBefore = false;
                 await add(a, 'meanwhile');
               }
               return answer;

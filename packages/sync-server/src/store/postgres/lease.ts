@@ -10,7 +10,12 @@ const DECISIONS = 4;
 /** Whether an instance other than `$2` holds an unexpired lease of the database. */
 export const IS_LEASED_SQL = `(leased_until > clock_timestamp() AND leased_by IS DISTINCT FROM $2)`;
 
-/** Reserves the next commit of a database for this instance. `lastDecisionMs` is how long its last decision took. */
+/**
+ * Reserves the next commit of a database for this instance. `lastDecisionMs` is how long its last decision took.
+ *
+ * The row is locked already, so the statement begins when the lease does. Citus takes no `clock_timestamp()` in an
+ * UPDATE, because it is volatile.
+ */
 export async function takeLease(
   connection: Connection,
   databaseId: string,
@@ -19,7 +24,7 @@ export async function takeLease(
 ): Promise<void> {
   const durationMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, DECISIONS * lastDecisionMs));
   await connection.query(
-    `UPDATE ${NAMESPACE}.rockpool_database SET leased_by = $2, leased_until = clock_timestamp() + $3::float8 * interval '1 ms' WHERE id = $1`,
+    `UPDATE ${NAMESPACE}.rockpool_database SET leased_by = $2, leased_until = statement_timestamp() + $3::float8 * interval '1 ms' WHERE id = $1`,
     [databaseId, instanceId, durationMs],
   );
 }

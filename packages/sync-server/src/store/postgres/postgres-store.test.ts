@@ -47,17 +47,23 @@ instancesContract('PostgreSQL', async () => {
     names: async () => (await query('SELECT name FROM rockpool.accounts ORDER BY name')).map(([one]) => String(one)),
     leaseTo: async (instanceId, forMs) =>
       void (await query(
-        `UPDATE rockpool.rockpool_database SET leased_by = '${instanceId}', leased_until = clock_timestamp() + interval '${forMs} ms'`,
+        `UPDATE rockpool.rockpool_database SET leased_by = '${instanceId}', leased_until = statement_timestamp() + interval '${forMs} ms'`,
       )),
     leaseHolder: async () => (await query('SELECT leased_by FROM rockpool.rockpool_database'))[0]?.[0] as string | null,
     ageCommits: async (byMs) =>
-      void (await query(`UPDATE rockpool.rockpool_commit SET committed_at = committed_at - interval '${byMs} ms'`)),
+      void (await query(
+        `UPDATE rockpool.rockpool_commit SET committed_at = statement_timestamp() - interval '${byMs} ms'`,
+      )),
     forgetCommitsBefore: async (head) =>
       void (await query(`DELETE FROM rockpool.rockpool_commit WHERE head < ${head}`)),
-    returnTo: async (head) =>
-      void (await query(
-        `DELETE FROM rockpool.rockpool_commit WHERE head > ${head}; UPDATE rockpool.rockpool_database SET head = ${head}, commit_id = (SELECT commit_id FROM rockpool.rockpool_commit WHERE head = ${head}); DELETE FROM rockpool.accounts WHERE id <> 'x'`,
-      )),
+    returnTo: async (head) => {
+      const [[commitId] = []] = await query(
+        `SELECT commit_id::text FROM rockpool.rockpool_commit WHERE head = ${head}`,
+      );
+      await query(
+        `DELETE FROM rockpool.rockpool_commit WHERE head > ${head}; UPDATE rockpool.rockpool_database SET head = ${head}, commit_id = '${String(commitId)}'; DELETE FROM rockpool.accounts WHERE id <> 'x'`,
+      );
+    },
     deleteAccount: async (id) => void (await query(`DELETE FROM rockpool.accounts WHERE id = '${id}'`)),
     endConnections: async () =>
       void (await query(
@@ -73,7 +79,9 @@ transactionsContract('PostgreSQL', async () => {
     countWaiting: async () => {
       const [row] = await postgres.server.query(
         name,
-        `SELECT count(*) FROM pg_stat_activity WHERE datname = '${name}' AND wait_event_type = 'Lock'`,
+        // A coordinator of Citus reads from the server where the statement waits.
+        `SELECT count(*) FROM pg_stat_activity WHERE datname = '${name}' AND (wait_event_type = 'Lock'
+           OR state = 'active' AND wait_event = 'ClientRead' AND query LIKE '%FOR UPDATE' AND EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus'))`,
       );
       return Number(row?.[0]);
     },
