@@ -44,7 +44,7 @@ const RULES = {
     pattern: /timestamp/i,
     allowed: [
       [
-        /timestamp_ms|mode: 'timestamp'|`timestamp`|timestamptz|clock_timestamp|CURRENT_TIMESTAMP|timeStamp|and 1, timestamps/,
+        /timestamp_ms|mode: 'timestamp'|`timestamp`|timestamptz|(?:clock|statement)_timestamp|CURRENT_TIMESTAMP|timeStamp|and 1, timestamps/,
         'a type of Drizzle or PostgreSQL, a function of SQL, a field of an event',
       ],
     ],
