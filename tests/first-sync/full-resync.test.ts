@@ -186,7 +186,7 @@ describe('a full resync of a database in use', () => {
   it('continues while a slow device stores the file', async () => {
     const writer = await fillServer();
     await writer.commit([
-      insert('entries', 'large', { amount: 1n, receipt: new Uint8Array(randomBytes(4 * 1024 * 1024)) }),
+      insert('entries', 'large', { amount: 1n, receipt: new Uint8Array(randomBytes(2 * 1024 * 1024)) }),
     ]);
     const mine = await device();
     mine.start();

@@ -191,7 +191,8 @@ describe('a server with more than one thread', () => {
   });
 });
 
-describe('threads of two instances on one PostgreSQL server', () => {
+// In `npm test`, several-instances.test.ts has two instances without threads.
+describe.runIf(atLevel({ test: false, verify: true }))('threads of two instances on one PostgreSQL server', () => {
   const postgres = postgresUnderTest();
 
   it('commit, deliver to each other, and replace a thread that ends', async () => {
