@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, run, runNode24 } from './children.mjs';
+import { root, run, runNode24, stopSignal } from './children.mjs';
 import { chromiumCandidates, isHeadlessShell, thisMachine } from './find-chromium.mjs';
 import { SetupError, isMain, runCommand, setup } from './setup.mjs';
 
@@ -30,14 +30,18 @@ export async function ensureChromium(kind) {
   const here = await firstThatStarts(kind);
   if (here !== undefined) {
     if (kind === 'complete' || isHeadlessShell(here) || thisMachine.env['ROCKPOOL_CHROMIUM']) return here;
-    return (await addHeadlessShell()) ? ((await firstThatStarts(kind)) ?? here) : here;
+    await addHeadlessShell();
+    return (await firstThatStarts(kind)) ?? here;
   }
+  const { ROCKPOOL_CHROMIUM: wished } = thisMachine.env;
+  if (wished) throw new SetupError(`ROCKPOOL_CHROMIUM is "${wished}", which does not start`);
   console.log('No Chromium found.');
   const trouble = [];
   // What Playwright downloads does not start on a Debian without the libraries that its packages bring.
   const ways = isDebian() ? [byApt, byPlaywright] : [byPlaywright, byApt];
   for (const fetched of ways) {
     const problem = await fetched(kind);
+    if (stopSignal() !== undefined) break;
     const found = await firstThatStarts(kind);
     if (found !== undefined) return found;
     if (problem !== undefined) trouble.push(problem);
@@ -54,22 +58,21 @@ export async function ensureChromium(kind) {
 /**
  * Adds Debian's headless shell to Debian's Chromium of the same version, which saves more time than it takes. Without
  * it, the tests run in the complete browser.
- *
- * @returns {Promise<boolean>} whether it is installed now
  */
 async function addHeadlessShell() {
-  if (!isDebian() || !mayUseApt() || existsSync(noShellStamp)) return false;
+  if (!isDebian() || !mayUseApt() || existsSync(noShellStamp)) return;
   const { exitCode, output: version } = await run('dpkg-query', ['-W', '-f', '${Version}', 'chromium-common'], {
     quiet: true,
   });
   // Another version would replace the installed browser.
   if (exitCode === 0) {
     console.log('Installing the package chromium-headless-shell with apt-get, in which the tests are faster …');
-    const added = await aptInstall(`chromium-headless-shell=${version.trim()}`, fasterTimeoutMs);
-    if (added.exitCode === 0) return true;
+    await aptInstall(`chromium-headless-shell=${version.trim()}`, fasterTimeoutMs);
   }
-  writeFileSync(noShellStamp, '');
-  return false;
+  if (stopSignal() !== undefined) return;
+  // apt also succeeds for an installed shell that does not start.
+  const found = await firstThatStarts('headless');
+  if (found === undefined || !isHeadlessShell(found)) writeFileSync(noShellStamp, '');
 }
 
 /**
@@ -102,6 +105,7 @@ async function byApt(kind) {
     console.log(`Installing the package ${name} with apt-get …`);
     const { exitCode, output } = await aptInstall(name, aptTimeoutMs);
     if (exitCode === 0) return undefined;
+    if (stopSignal() !== undefined) return lastLines(output);
     problem = lastLines(output);
   }
   return problem;
@@ -121,10 +125,12 @@ async function aptInstall(name, downloadMs) {
     run('apt-get', args, { quiet: true, timeoutMs, env: { DEBIAN_FRONTEND: 'noninteractive' } });
   const install = ['install', '--yes', '--no-install-recommends', '--no-remove', name];
   const first = await apt([...install, '--download-only']);
+  if (stopSignal() !== undefined) return first;
   if (first.exitCode !== 0) {
     const update = await apt(['update']);
     const second = await apt([...install, '--download-only']);
-    if (second.exitCode !== 0) return { ...second, output: `${update.output}\n${second.output}` };
+    if (second.exitCode !== 0 || stopSignal() !== undefined)
+      return { ...second, exitCode: second.exitCode || 1, output: `${update.output}\n${second.output}` };
   }
   return await apt([...install, '--no-download'], aptTimeoutMs);
 }

@@ -18,7 +18,7 @@ import { delimiter, join } from 'node:path';
 
 /**
  * - `headless`: a headless shell, or a complete browser if there is none. A headless shell is Chromium without windows,
- *   menus and settings. It runs the same engine and storage, and the tests take a quarter less processor time in it.
+ *   menus and settings. It runs the same engine and storage, and end-to-end tests take a quarter less processor time.
  * - `complete`: a browser as people use it.
  *
  * @typedef {'headless' | 'complete'} Kind

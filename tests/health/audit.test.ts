@@ -28,14 +28,18 @@ async function audited(device: SocketDevice): Promise<void> {
   await device.until(() => answers(device) >= before + 2);
 }
 
-const postgres = postgresUnderTest();
-const onPostgres: typeof onFiles = async (body) =>
-  onFiles(body, { postgres: (await postgres.server.createDatabase()).url });
-
 const FILES = { store: 'files', withServer: onFiles };
-const POSTGRES = { store: 'PostgreSQL', withServer: onPostgres };
 
-describe.each(atLevel({ test: [FILES], verify: [FILES, POSTGRES] }))(
+/** The tests of a run wait for PostgreSQL if one of them calls this. */
+function onPostgres(): typeof FILES {
+  const postgres = postgresUnderTest();
+  return {
+    store: 'PostgreSQL',
+    withServer: async (body) => onFiles(body, { postgres: (await postgres.server.createDatabase()).url }),
+  };
+}
+
+describe.each(atLevel({ test: () => [FILES], verify: () => [FILES, onPostgres()] })())(
   'an audit of a server on $store',
   ({ withServer }) => {
     it('takes one small message in each direction if the replicas are equal', () =>

@@ -12,7 +12,7 @@ declare module 'vitest' {
 /** The level of this run, in Node and in a browser. */
 export const level: Level = inject('level');
 
-/** Returns a count by level. `deep` defaults to `verify`. */
+/** Returns the value for the level of this run. `deep` defaults to `verify`. */
 export function atLevel<T>(counts: { readonly test: T; readonly verify: T; readonly deep?: T }): T {
   if (level === 'test') return counts.test;
   return level === 'deep' ? (counts.deep ?? counts.verify) : counts.verify;

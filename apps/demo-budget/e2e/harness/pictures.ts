@@ -1,7 +1,7 @@
 import { test, type Page } from 'playwright/test';
 import { isThorough } from './level.ts';
 
-/** Attaches a picture of the page to the test, for a reader of the report of `npm run verify`. */
+/** Attaches a picture of the page to the test, which a run with `--reporter=html` shows. */
 export async function attachPicture(
   page: Page,
   name: string,

@@ -135,18 +135,11 @@ const whereSql = perTable(
 
 const deleteSql = perTable((table) => `DELETE FROM ${quoteName(table.name)} ${whereSql(table)}`);
 
-const updateSqlByColumns = perTable(() => new Map<string, string>());
-
-/** The parameters of the key come first, then those of the columns at these positions. */
+/**
+ * The parameters of the key come first, then those of the columns at these positions. Made for each row and not kept:
+ * a changeset may have a different set of columns in every row, and a map of them would grow without limit.
+ */
 function updateSql(table: MirroredTable, columns: readonly number[]): string {
-  const known = updateSqlByColumns(table);
-  const name = columns.join();
-  const sql = known.get(name) ?? makeUpdateSql(table, columns);
-  known.set(name, sql);
-  return sql;
-}
-
-function makeUpdateSql(table: MirroredTable, columns: readonly number[]): string {
   const first = table.columns.filter(({ isKey }) => isKey).length + 1;
   const assignments = columns.map((at, i) => `${quoteName(table.columns[at]?.name ?? '')} = ?${first + i}`);
   return `UPDATE ${quoteName(table.name)} SET ${assignments.join(', ')} ${whereSql(table)}`;
