@@ -51,9 +51,9 @@ export function becomeNewSite(
         updateMasked(progress, pending, applied.masked, leaving);
         touched = applied.touched;
       }
-      if (firstOwn <= database.outbox.lastAckedSequence()) meta.set('wants_whole', 1);
-      const inserted =
-        logEpoch === null ? 0 : insertKept(connection, logEpoch, firstOwn, database.outbox.lastAckedSequence());
+      const lastAckedSequence = database.outbox.lastAckedSequence();
+      const inserted = logEpoch === null ? 0 : insertKept(connection, logEpoch, firstOwn, lastAckedSequence);
+      if (firstOwn <= lastAckedSequence || inserted > 0) meta.set('wants_whole', 1);
       const oldSiteId = meta.siteId;
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);

@@ -1,7 +1,14 @@
 import { buildSchema, FIRST_PREVIOUS_HASH, type Welcome } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { account, entry, openInMemory } from '../../../testing/worker/test-database.ts';
-import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
+import {
+  admitted,
+  testDelivery,
+  testEpoch,
+  testGroup,
+  testSync,
+  testWelcome,
+} from '../../../testing/worker/sync-steps.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
@@ -251,6 +258,63 @@ describe('a withdrawn changeset', () => {
     expect(database.writeStates([request])).toMatchObject([
       { state: 'rejected', error: { code: 'changeset-withdrawn' } },
     ]);
+    database.close();
+  });
+});
+
+/**
+ * Accounts b and c of the server. The update of c is admitted, and then another device deletes c. The update of b is
+ * pending.
+ */
+function updatedAndDeleted(): { database: OpenDatabase; sync: ReturnType<typeof testSync> } {
+  const database = openInMemory();
+  const sync = testSync(database);
+  sync.greet(testWelcome());
+  const there = ['b', 'c'].map((id) => ({ id, name: id, amount: 1n }));
+  sync.applyDelivery(testDelivery({ to: 1, groups: [testGroup('insert', account, there)] }));
+  write(database, "UPDATE account SET amount = 5 WHERE id = 'c'");
+  const removed = testGroup('delete', account, [{ id: 'c' }]);
+  sync.applyDelivery(
+    testDelivery({ from: 1, to: 3, lastAckedSequence: 1, outcomes: admitted(1, 1), groups: [removed] }),
+  );
+  write(database, "UPDATE account SET amount = 7 WHERE id = 'b'");
+  expect(rows(database).flat()).toEqual(['b', 7]);
+  return { database, sync };
+}
+
+describe('a changeset that is withdrawn on a new site before its full resync', () => {
+  const restored = testWelcome({ logEpoch: testEpoch(2), fullResync: true });
+
+  it('disappears with the full resync, and until then leaves the rows as they are', () => {
+    const { database, sync } = updatedAndDeleted();
+    sync.greet(restored);
+    sync.becomeNewSite(1);
+    const [, id] = waitingIds(database) as [string, string];
+    sync.withdrawals.withdraw(id);
+    expect(rows(database).flat()).toEqual(['b', 7]);
+    expect(rejections(database)).toEqual([[2, 'changeset-withdrawn', false]]);
+    expect(sync.withdrawals).toMatchObject({ asksServer: true, areUndecided: true });
+    expect(sync.greet(restored)).toEqual({ kind: 'new-site', firstOwn: 1 });
+    sync.becomeNewSite(1);
+    expect(rows(database).flat()).toEqual(['b', 7]);
+    expect(rejections(database)).toEqual([[-1, 'changeset-withdrawn', true]]);
+    expect(sync.greet(restored)).toEqual({ kind: 'fits' });
+    const there = ['b', 'c'].map((key) => ({ id: key, name: key, amount: 1n }));
+    sync.applyDelivery(testDelivery({ whole: true, to: 1, groups: [testGroup('insert', account, there)] }));
+    expect(rows(database).flat()).toEqual(['b', 1, 'c', 5]);
+    expect(sync.nextPush(0, 1e9)?.changesets).toHaveLength(1);
+    database.close();
+  });
+
+  it('leaves the rows as they are if changesets of an earlier site are sent again', () => {
+    const { database, sync } = updatedAndDeleted();
+    sync.becomeNewSite(2);
+    expect(sync.greet(restored)).toEqual({ kind: 'new-site', firstOwn: 1 });
+    sync.becomeNewSite(1);
+    const [, id] = waitingIds(database) as [string, string];
+    sync.withdrawals.withdraw(id);
+    expect(rows(database).flat()).toEqual(['b', 7]);
+    expect(sync.position().fullResync).toBe(true);
     database.close();
   });
 });

@@ -36,13 +36,14 @@ export class Withdrawals {
   }
 
   /**
-   * Hides a pending changeset from the tables until a welcome decides, in one transaction. `id` is its
-   * `WaitingChangeset.id`. Returns the names of the touched tables; null if no such changeset waits. A changeset that
-   * was withdrawn before is not touched again, so the call can be repeated.
+   * Hides a pending changeset from the tables until a welcome decides, in one transaction. On a new site that waits for
+   * a full resync, only that resync hides it. `id` is its `WaitingChangeset.id`. Returns the names of the touched
+   * tables; null if no such changeset waits. A changeset that was withdrawn before is not touched again, so the call can
+   * be repeated.
    */
   withdraw(id: string): ReadonlySet<string> | null {
     const { database, pending, progress } = this;
-    const { connection, tablesById, outbox, rejected } = database;
+    const { connection, outbox, rejected } = database;
     const withdrawn = rejected.withdrawnAfter();
     const found = connection
       .rows('SELECT sequence FROM rockpool_changelog WHERE stamp_us = ?', Number(id))
@@ -54,22 +55,26 @@ export class Withdrawals {
       const touched = inApplyTransaction(database, () => {
         for (const changeset of progress.pendingAfter(pending.newestSequence)) pending.add(changeset);
         pending.withdrawn.add(found);
-        const applied = applyRows({
-          connection,
-          tablesById,
-          pending,
-          outcomeKinds: new Map(),
-          groups: [],
-          withdraws: true,
-        });
-        updateMasked(progress, pending, applied.masked, new Map());
+        const hidden = this.hide();
         progress.recordRejected(found, WITHDRAWN, {});
-        return applied.touched;
+        return hidden;
       });
       this.asksServer = true;
       return touched;
     } finally {
       pending.clear();
     }
+  }
+
+  private hide(): ReadonlySet<string> {
+    const { database, pending, progress } = this;
+    const { connection, tablesById, meta, outbox } = database;
+    // After a change of site, acknowledged changesets may be pending, and no covered value describes the rows beneath
+    // them. The full resync then hides the withdrawn one.
+    if (meta.wantsFullResync && outbox.lastAckedSequence() === 0) return new Set();
+    const outcomeKinds = new Map<number, never>();
+    const applied = applyRows({ connection, tablesById, pending, outcomeKinds, groups: [], withdraws: true });
+    updateMasked(progress, pending, applied.masked, outcomeKinds);
+    return applied.touched;
   }
 }
