@@ -35,6 +35,7 @@ export interface DatabaseReads {
   queryAll(statements: readonly SqlStatement[], eachWithinMs: number): (QueryResult | null)[];
   /** Like `query`, in parts. End the run before `close`. */
   startQuery(statement: SqlStatement): QueryRun;
+  countRejected(): number;
   listRejected(): RejectedChangeset[];
   listWaiting(limit: number): WaitingChangeset[];
   /** Throws `schema-unknown-table`, and `key-invalid` for a key with the wrong number of parts. */
@@ -87,6 +88,7 @@ export function createReads(parts: ReadParts): DatabaseReads {
       requireOpen();
       return readDependencies(statement);
     },
+    countRejected: () => atOneMoment(() => parts.rejected.count()),
     listRejected: () => atOneMoment(() => changelogCode().listRejected(parts, tablesById)),
     listWaiting: (limit) => atOneMoment(() => changelogCode().listWaiting(parts, tablesById, limit)),
     rowSyncState(tableName, key) {

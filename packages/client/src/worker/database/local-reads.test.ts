@@ -1,12 +1,22 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { StorageError } from '@rockpool/vfs-opfs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { Reads } from '../../rpc/reads.ts';
 import { storageFailure } from '../storage/storage-failure.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
+import { isChangelogCodeLoaded, loadChangelogCode } from '../changelog/load-changelog-code.ts';
 import { localReads } from './local-reads.ts';
 import type { OpenDatabase } from './open-database.ts';
+
+vi.mock('../changelog/load-changelog-code.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../changelog/load-changelog-code.ts')>();
+  return {
+    ...original,
+    isChangelogCodeLoaded: vi.fn(original.isChangelogCodeLoaded),
+    loadChangelogCode: vi.fn(original.loadChangelogCode),
+  };
+});
 
 const lost = storageFailure(new StorageError('storage-snapshot-lost', { generation: 3 }));
 const database = openInMemory();
@@ -60,4 +70,16 @@ describe('a read that loses its snapshot', () => {
     await expect(failing(1, other).query(ONE)).rejects.toBe(other);
     expect(failuresLeft).toBe(0);
   });
+});
+
+it('the list of rejected changesets is read without its code, which cannot be loaded, if it is empty', async () => {
+  const opened = openInMemory();
+  vi.mocked(isChangelogCodeLoaded).mockReturnValue(false);
+  vi.mocked(loadChangelogCode).mockRejectedValue(new RockpoolError('code-unloadable', { part: 'changelog' }));
+  const reads = localReads(opened, { backup: () => Promise.reject(new Error('no file')) });
+  expect(await reads.listRejected()).toEqual([]);
+  opened.write({ id: 'a', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] });
+  opened.rejected.add(1, new RockpoolError('constraint-check').toData(), 0);
+  await expect(reads.listRejected()).rejects.toMatchObject({ code: 'code-unloadable' });
+  opened.close();
 });

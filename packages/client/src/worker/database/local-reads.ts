@@ -3,6 +3,7 @@ import { isChangelogCodeLoaded, loadChangelogCode } from '../changelog/load-chan
 import { ReadInterrupted } from '../leader/opened-database.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { QueryResult, Reads } from '../../rpc/reads.ts';
+import type { RejectedChangeset } from '../../rpc/rejected-changeset.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { OpenDatabase } from './open-database.ts';
 import { isSnapshotLost, retryLostSnapshot } from './lost-snapshot.ts';
@@ -36,7 +37,15 @@ export interface StoredBehind {
 
 type ReadableDatabase = Pick<
   OpenDatabase,
-  'query' | 'queryAll' | 'startQuery' | 'dependencies' | 'rowSyncState' | 'writeStates' | 'listRejected' | 'listWaiting'
+  | 'query'
+  | 'queryAll'
+  | 'startQuery'
+  | 'dependencies'
+  | 'rowSyncState'
+  | 'writeStates'
+  | 'countRejected'
+  | 'listRejected'
+  | 'listWaiting'
 >;
 
 /** Reads from a database of this worker. */
@@ -102,10 +111,22 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
     dependencies: (statement) => read(() => database.dependencies(statement)),
     rowSyncState: (tableName, key) => readWithCode(() => database.rowSyncState(tableName, key)),
     writeStates: (requestIds) => read(() => database.writeStates(requestIds)),
-    listRejected: () => readWithCode(() => database.listRejected()),
+    listRejected: () => listRejected(database, read),
     listWaiting: (limit) => readWithCode(() => database.listWaiting(limit)),
     backup: () => whenStored(backup),
   };
+}
+
+/** An empty list needs no code, which may be out of reach. */
+async function listRejected(
+  database: ReadableDatabase,
+  read: <T>(run: () => T) => Promise<T>,
+): Promise<RejectedChangeset[]> {
+  if (!isChangelogCodeLoaded()) {
+    if ((await read(() => database.countRejected())) === 0) return [];
+    await loadChangelogCode();
+  }
+  return read(() => database.listRejected());
 }
 
 function isSnapshotLostResult(result: QueryResult | null): boolean {
