@@ -92,10 +92,23 @@ function blockedSentence(reason: ErrorData | null): string {
     default:
       if (reason?.code === 'auth-forbidden')
         return 'You can only view this budget now, but you have changes that did not sync. They sync if an owner lets you edit again.';
+      if (reason?.code === 'quota-exceeded' && reason.fields['quota'] === 'sites')
+        return 'The server accepts changes from no more devices and browsers of yours. Ask the server’s operator for a higher limit.';
       if (reason?.code === 'quota-exceeded')
         return 'The server has no room for more data. Take back large changes below, or ask the server’s operator for more room.';
       return `Sync needs your attention. ${reason?.message ?? ''}`.trim();
   }
+}
+
+/**
+ * Why a user might take back changes that wait; null if that does not help. Each change that is taken back costs a site
+ * id, so it does not help beyond the limit of sites.
+ */
+export function takeBackSentence(reason: ErrorData | null): string | null {
+  if (reason?.code === 'auth-forbidden')
+    return 'None of these can sync while you can only view. Take back those that you no longer want.';
+  if (reason?.code !== 'quota-exceeded' || reason.fields['quota'] === 'sites') return null;
+  return 'Changes sync in order, so one that the server refuses holds up the rest. Take it back to let the others sync. It then leaves the budget and moves to “Rejected changes”, where you can try it again.';
 }
 
 function offlineSentence(reason: ErrorData | null): string {

@@ -1,6 +1,6 @@
-import type { SyncStatus } from '@rockpool/client';
+import type { ErrorData, SyncStatus } from '@rockpool/client';
 import { describe, expect, it } from 'vitest';
-import { statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
+import { statusWords, stuckSentence, takeBackSentence, timeAgo, timeSpan } from './status-sentence.ts';
 
 const status: SyncStatus = {
   state: 'up-to-date',
@@ -103,6 +103,22 @@ describe('the sync sentences', () => {
     expect(statusWords({ ...status, state: 'blocked', reason: forbidden }).detail).toContain('You can only view');
     const noRoom = { code: 'quota-exceeded', fields: {}, recovery: 'ask-user', message: '' } as const;
     expect(statusWords({ ...status, state: 'blocked', reason: noRoom }).detail).toContain('no room for more data');
+  });
+
+  it('advise to take changes back only if that helps', () => {
+    const refused = (code: ErrorData['code'], fields: ErrorData['fields'] = {}): ErrorData => ({
+      code,
+      fields,
+      recovery: 'ask-user',
+      message: '',
+    });
+    expect(takeBackSentence(refused('quota-exceeded', { quota: 'database-bytes' }))).toContain('holds up the rest');
+    expect(takeBackSentence(refused('auth-forbidden'))).toContain('while you can only view');
+    const sites = refused('quota-exceeded', { quota: 'sites' });
+    for (const reason of [null, sites, refused('schema-mismatch')]) expect(takeBackSentence(reason)).toBe(null);
+    const { detail } = statusWords({ ...status, state: 'blocked', reason: sites });
+    expect(detail).toContain('no more devices');
+    expect(detail).not.toContain('Take back');
   });
 
   it('describe a pause, a step without progress, and the next attempt', () => {
