@@ -20,7 +20,7 @@ export const ERROR_GROUPS = [
       'migration-failed':
         'Correct the migration. `table`, `column` and the declared and found definitions name the difference; the database is as it was.',
       'migration-refused':
-        'Reads work, and sync continues unless the server already has a different merge rule for the column (`schema-mismatch`). Rejected changes can be dropped, and retried while sync is connected; every other write rejects. When the device has sent its changes, and no rejected one names the column, the next tab to become the leader migrates.',
+        'Reads work, and sync continues unless the server already has a different merge rule for the column (`schema-mismatch`). Waiting changes can be withdrawn, and rejected ones dropped, or retried while sync is connected; every other write rejects. When the device has sent its changes, and no rejected one names the column, the next tab to become the leader migrates.',
       'other-principal':
         'Sign the former user in again so that their changes are sent, or open the database under a different `name`. If `stage` is `token`, the `token` callback returned a JWT of a user other than the one of earlier sessions; if it is the same user with another `sub`, name the earlier one in `formerly`, or open the database without `sync.principal`.',
       'schema-incompatible':
@@ -163,7 +163,7 @@ export const ERROR_GROUPS = [
       'auth-unavailable': 'Restore access to the identity provider’s key set or to your `authenticate` function.',
       'invitation-invalid': 'Create a new invitation.',
       'quota-exceeded':
-        'Ask the operator for more; the changes are then sent. Or let the user withdraw large changes that wait (`client.outbox`); those behind them are sent if they only delete rows. `quota` names the quota, and `limit` is its size. Deleted rows of a database count until their tombstones expire ([a full disk](server.md#a-full-disk)).',
+        'Ask the operator for more; the changes are then sent. `quota` names the quota, and `limit` is its size. Unless it is `sites`, the user can also withdraw large changes that wait (`client.outbox`); those behind them are sent if they only delete rows. A withdrawal costs a site. Deleted rows of a database count until their tombstones expire ([a full disk](server.md#a-full-disk)).',
       'token-callback-failed':
         'Fix the `token` callback; `cause` has what it threw. If the callback returns an HTML page instead of a token, the error is `network-unreachable`.',
     },

@@ -21,7 +21,10 @@ export interface RejectedChange {
   readonly values: readonly RejectedValue[];
 }
 
-/** A transaction of this device that the server has not decided. Its changes are in the tables, unless it is masked. */
+/**
+ * A transaction of this device that the server has not decided. Its changes are in the tables, unless it conflicts with
+ * rows of this device; it is then in `rejected` too.
+ */
 export interface WaitingChangeset {
   /** Identifies the changeset for `withdraw`, as long as it waits. */
   readonly id: string;

@@ -5,7 +5,8 @@ import type { DatabaseFile } from '../store/database-file.ts';
 export interface Quotas {
   /**
    * The maximum number of sites of one principal that may write to one database. Pushes of further sites are refused
-   * with `quota-exceeded`. Default: 1,000.
+   * with `quota-exceeded`. A device becomes a new site when its user withdraws a change that waits, when its file was
+   * copied, or when the server was restored from a backup. Default: 1,000.
    */
   readonly maxSitesPerPrincipal: number;
   /**

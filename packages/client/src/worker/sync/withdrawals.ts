@@ -36,10 +36,10 @@ export class Withdrawals {
   }
 
   /**
-   * Hides a pending changeset from the tables until a welcome decides, in one transaction. On a new site that waits for
-   * a full resync, only that resync hides it. `id` is its `WaitingChangeset.id`. Returns the names of the touched
-   * tables; null if no such changeset waits. A changeset that was withdrawn before is not touched again, so the call can
-   * be repeated.
+   * Hides a pending changeset from the tables until a welcome decides, in one transaction. On a new site that waits
+   * for a full resync, only that resync hides it. `id` is its `WaitingChangeset.id`. Returns the names of the touched
+   * tables; null if no such changeset waits. A changeset that was withdrawn before is not touched again, so the call
+   * can be repeated.
    */
   withdraw(id: string): ReadonlySet<string> | null {
     const { database, pending, progress } = this;
