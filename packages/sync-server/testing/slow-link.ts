@@ -1,8 +1,8 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /**
- * A port that forwards to another port, by default of this machine. It delays data in both directions at random by up to
- * `maxDelayMs`, and keeps its order.
+ * A port that forwards to another port, by default of this machine. It delays data in both directions at random by up
+ * to `maxDelayMs`, and keeps its order.
  */
 export class SlowLink {
   /** The port that new connections lead to. */
