@@ -70,15 +70,29 @@ export async function* followChanges(
 ): AsyncGenerator<FeedChange, void, undefined> {
   let position = from;
   while (!signal.aborted) {
-    const database = await open();
-    const { change, next } = await database.read(() => {
-      const found = signal.aborted ? null : changesAfter(database, position);
-      // Registered in the same task, so no commit can happen in between.
-      return { change: found, next: found === null ? database.nextCommit(signal) : null };
+    const found = await nextChange(open, position, signal).catch((thrown: unknown) => {
+      // A server that closes takes its databases offline below a read.
+      if (signal.aborted) return null;
+      throw thrown;
     });
+    if (found === null) return;
+    const { change, next } = found;
     if (change !== null) {
       position = change;
       yield change;
     } else if (!(await next)) return;
   }
+}
+
+async function nextChange(
+  open: () => Promise<LiveDatabase>,
+  position: FeedPosition | null,
+  signal: AbortSignal,
+): Promise<{ readonly change: FeedChange | null; readonly next: Promise<boolean> | null }> {
+  const database = await open();
+  return database.read(() => {
+    const change = signal.aborted ? null : changesAfter(database, position);
+    // Registered in the same task, so no commit can happen in between.
+    return { change, next: change === null ? database.nextCommit(signal) : null };
+  });
 }
