@@ -24,7 +24,7 @@ class RecordedConnections extends Connections {
   }
 }
 
-it('a query that changes a table has one statement', async () => {
+it('a query that changes an existing table has one statement', async () => {
   const { url } = await postgres.server.createDatabase();
   const connections = new RecordedConnections(url);
   await prepareSchema(connections, TEST_SCHEMA);
@@ -34,7 +34,7 @@ it('a query that changes a table has one statement', async () => {
   );
   await prepareSchema(connections, extended);
   await connections.close();
-  const changing = connections.queries.filter((sql) => /ALTER TABLE|CREATE POLICY/.test(sql));
+  const changing = connections.queries.filter((sql) => sql.startsWith('ALTER TABLE'));
   expect(changing.filter((sql) => sql.includes('DEFAULT'))).toHaveLength(2);
   expect(changing.filter((sql) => sql.includes(';'))).toEqual([]);
 });

@@ -259,9 +259,10 @@ async function requireSettings(connection: Connection): Promise<void> {
 
 async function create(connection: Connection, schema: Schema): Promise<Schema> {
   const tables = mirroredTables(schema);
-  await connection.query(`CREATE SCHEMA IF NOT EXISTS ${NAMESPACE}; ${SHARED_TABLES_SQL}; ${INSTANCE_TABLE_SQL}`);
-  await runEach(connection, isolationSql('rockpool_commit'));
-  for (const table of tables) await runEach(connection, createTableSql(table));
+  await connection.query(
+    `CREATE SCHEMA IF NOT EXISTS ${NAMESPACE}; ${SHARED_TABLES_SQL}; ${INSTANCE_TABLE_SQL}; ${isolationSql('rockpool_commit')}`,
+  );
+  for (const table of tables) await connection.query(createTableSql(table));
   await connection.query(
     `INSERT INTO ${NAMESPACE}.rockpool_store (storage_format, schema, schema_hash) VALUES ($1, $2, $3)`,
     [STORAGE_FORMAT, encodeSchema(schema), schema.hash],
@@ -292,7 +293,7 @@ async function migrate(connection: Connection, own: Schema): Promise<Schema> {
   const old = new Map(mirroredTables(before).map((table) => [table.name, table]));
   for (const table of tables) {
     const known = new Set(old.get(table.name)?.columns.map(({ name }) => name));
-    if (!old.has(table.name)) await runEach(connection, createTableSql(table));
+    if (!old.has(table.name)) await connection.query(createTableSql(table));
     else
       for (const column of table.columns)
         if (!known.has(column.name)) await runEach(connection, addColumnSql(table, column));
@@ -361,27 +362,27 @@ async function addTables(
   tables: readonly MirroredTable[],
   names: readonly string[],
 ): Promise<void> {
-  for (const table of tables) if (names.includes(table.name)) await runEach(connection, createTableSql(table));
+  for (const table of tables) if (names.includes(table.name)) await connection.query(createTableSql(table));
   await connection.query(`UPDATE ${NAMESPACE}.rockpool_store SET storage_format = $1`, [STORAGE_FORMAT]);
 }
 
 /**
  * Runs statements one by one: Citus sends the whole text of a query that changes a distributed table to other servers,
- * as if it were one statement.
+ * as if it were one statement. A table that was just created is not distributed yet.
  */
 async function runEach(connection: Connection, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await connection.query(statement);
 }
 
 /** SQLite decides CHECK, UNIQUE and foreign keys, so they are not declared here (docs/decisions/0030-postgres.md). */
-function createTableSql({ name, columns }: MirroredTable): string[] {
+function createTableSql({ name, columns }: MirroredTable): string {
   const keys = columns.filter(({ isKey }) => isKey).map((column) => quoteName(column.name));
   const parts = [
     `${DATABASE_COLUMN} text COLLATE "C" NOT NULL`,
     ...columns.map(columnSql),
     `PRIMARY KEY (${[DATABASE_COLUMN, ...keys].join(', ')})`,
   ];
-  return [`CREATE TABLE ${qualifiedName(name)} (${parts.join(', ')})`, ...isolationSql(name)];
+  return `CREATE TABLE ${qualifiedName(name)} (${parts.join(', ')}); ${isolationSql(name)}`;
 }
 
 function columnSql(column: MirroredColumn): string {
@@ -432,11 +433,8 @@ function evaluate({ name, type, defaultSql }: MirroredColumn): ReturnType<Sqlite
  * The second line of defence: whatever a statement selects, a session that has named one database sees no rows of
  * another.
  */
-function isolationSql(table: string): string[] {
+function isolationSql(table: string): string {
   const name = qualifiedName(table);
-  return [
-    `ALTER TABLE ${name} ENABLE ROW LEVEL SECURITY`,
-    `ALTER TABLE ${name} FORCE ROW LEVEL SECURITY`,
-    `CREATE POLICY one_database ON ${name} USING (${DATABASE_COLUMN} = current_setting('rockpool.database', true))`,
-  ];
+  return `ALTER TABLE ${name} ENABLE ROW LEVEL SECURITY; ALTER TABLE ${name} FORCE ROW LEVEL SECURITY;
+    CREATE POLICY one_database ON ${name} USING (${DATABASE_COLUMN} = current_setting('rockpool.database', true))`;
 }
