@@ -104,6 +104,8 @@ export const STATEMENTS: readonly Statement[] = [
       return [];
     },
   ),
+  // The store gives each new row all its values.
+  answering(/^ALTER TABLE rockpool\."[^"]+" ALTER COLUMN "[^"]+" DROP DEFAULT$/, () => []),
   answering(/^INSERT INTO rockpool\.rockpool_store /, ({ backend, parameters: [storageFormat, schema, hash] }) => {
     backend.model.store = { storageFormat: Number(storageFormat), schema: String(schema), schemaHash: String(hash) };
     return [];
