@@ -5,6 +5,7 @@ import { runDatabases } from './cli/databases.ts';
 import { runMembers } from './cli/members.ts';
 import { runMove } from './cli/move.ts';
 import { runDoctor } from './cli/doctor.ts';
+import { countBuffersAsHeap } from './cli/garbage-collection.ts';
 import { runRestoreCommand } from './cli/restore.ts';
 import { namedEntry } from './cli/named-entry.ts';
 import { settingsHelp, type Sources } from './cli/settings.ts';
@@ -107,6 +108,7 @@ function problemOf(error: unknown): string {
 
 async function runServer(sources: Sources): Promise<void> {
   const config = readServeConfig(sources);
+  countBuffersAsHeap();
   const stopped = stopSignal();
   const server = await Promise.race([serve(config), stopped.then(() => null)]);
   // It may wait for PostgreSQL. What it has accepted by now is at most a moment old; clients send again what is not
