@@ -40,7 +40,7 @@ export const ERROR_GROUPS = [
     'Storage on the device',
     {
       'storage-busy':
-        'Where only one tab at a time can open the files, close the other one. During an export or a deletion, try again when it has finished.',
+        'Where only one tab at a time can open the files, close the other one. During an export or a deletion, try again when it has finished. With `waitedFor` of the leader tab, that tab is busy, for example with a migration: `onError` receives the error after 10 s, while the client continues to wait; `createClient` rejects if the tab makes no progress for 75 s.',
       'storage-corrupt':
         'With `sync`, the client has already started a fresh copy and kept the damaged one (`keptAs`). Without it, call `quarantineDatabase`.',
       'storage-ephemeral': 'Ask the user to open the app in a window that is not private.',

@@ -18,7 +18,7 @@ import { connectWorker } from './tab/worker-connection.ts';
  * - `opening-stalled`: the browser, or the server of the app's code, does not respond; `stage` names it
  * - `storage-unsupported`: the browser lacks what `persistence` needs; the fields name it
  * - `storage-ephemeral`: this window discards what it stores, as private windows do; only `persistence: 'memory'` works
- * - `storage-busy`: another tab holds the database and does not respond
+ * - `storage-busy`: another tab holds the database and has shown no progress for 75 s
  * - `tab-outdated`: another tab runs a newer version of the app
  * - `schema-incompatible`: the stored data does not fit the schema
  * - `database-newer`: a newer version of Rockpool wrote the database; it is left unchanged

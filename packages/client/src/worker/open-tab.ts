@@ -166,6 +166,7 @@ export class OpenTab {
       runtime,
       ...(sync === null ? {} : { onQuarantined: (error) => page.reportProblem(error) }),
       beforeWriter: () => this.takeFirstSync(),
+      onStep: () => this.membership.tellOpening(),
       onLost: (reason) => {
         // The page replaces this worker, and the next one opens the files. A failure to open rejects the app's call.
         if (this.isOpen && (reason === 'storage-lost' || performance.now() >= REPLACED_AFTER_MS))

@@ -23,6 +23,8 @@ export interface InstallOptions extends BundleSchema {
   /** Changesets without an outcome from the server, and rejected ones, which the app may retry. */
   readonly undecided: () => Iterable<UndecidedChangeset>;
   readonly randomBytes: (count: number) => Uint8Array;
+  /** Called after each statement that may take long. */
+  readonly onStep: () => void;
 }
 
 /**
@@ -47,7 +49,7 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
       const reason = migrate(connection, meta, stored, { ...options, migrations });
       if (reason !== null) return { schema: stored, readOnly: reason };
     } else {
-      if (target !== stored) extend(connection, stored, target);
+      if (target !== stored) extend(connection, stored, target, options.onStep);
       // A file created without migrations already has their result, so they are recorded as run.
       if (migrations !== null && !hasMigrations(meta)) migrationCode().rememberMigrations(meta, migrations);
     }
@@ -81,13 +83,13 @@ function isInstalled(meta: Meta, wantedJson: string): boolean {
   );
 }
 
-function extend(connection: Connection, stored: Schema, wanted: Schema): void {
-  for (const step of [
+function extend(connection: Connection, stored: Schema, wanted: Schema, onStep: () => void): void {
+  const steps = [
     ...dropSearchIndexes(stored, wanted),
     ...planSchemaChange(stored, wanted),
     ...createSearchIndexes(stored, wanted),
-  ])
-    runStep(connection, step);
+  ];
+  runSteps(connection, steps, onStep);
 }
 
 /**
@@ -99,15 +101,15 @@ function migrate(
   connection: Connection,
   meta: Meta,
   stored: Schema,
-  { schema, migrations, undecided }: InstallOptions & { readonly migrations: readonly Migration[] },
+  { schema, migrations, undecided, onStep }: InstallOptions & { readonly migrations: readonly Migration[] },
 ): RockpoolError | null {
   const { hasChanges, migrationRefusal, runMigrations } = migrationCode();
   if (!hasChanges(meta, migrations, stored, schema)) return null;
   const refusal = migrationRefusal(undecided(), stored, schema);
   if (refusal !== null) return refusal;
-  for (const step of dropSearchIndexes(stored, EMPTY_SCHEMA)) runStep(connection, step);
-  runMigrations({ connection, meta }, migrations, stored, schema);
-  for (const step of createSearchIndexes(EMPTY_SCHEMA, schema)) runStep(connection, step);
+  runSteps(connection, dropSearchIndexes(stored, EMPTY_SCHEMA), onStep);
+  runMigrations({ connection, meta, onStep }, migrations, stored, schema);
+  runSteps(connection, createSearchIndexes(EMPTY_SCHEMA, schema), onStep);
   return null;
 }
 
@@ -136,7 +138,7 @@ export function requireInstalled(meta: Meta, { schema }: BundleSchema): Installe
 
 function create(connection: Connection, meta: Meta, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
   for (const sql of [...internalDdl(), ...schema.tables.flatMap(tableToDdl)]) connection.exec(sql);
-  for (const step of createSearchIndexes(EMPTY_SCHEMA, schema)) runStep(connection, step);
+  runSteps(connection, createSearchIndexes(EMPTY_SCHEMA, schema), () => undefined);
   meta.set('storage_format', STORAGE_FORMAT);
   meta.set('site_id', randomBytes(SITE_ID_BYTES));
   meta.set('schema_json', encodeSchema(schema));
@@ -167,6 +169,13 @@ function requireRockpoolFile(meta: Meta): void {
       found: String(found),
       supported: STORAGE_FORMAT,
     });
+  }
+}
+
+function runSteps(connection: Connection, steps: readonly SchemaStep[], onStep: () => void): void {
+  for (const step of steps) {
+    runStep(connection, step);
+    onStep();
   }
 }
 

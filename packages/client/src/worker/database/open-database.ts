@@ -67,6 +67,8 @@ export interface OpenDatabaseOptions {
   readonly elapsedMs?: () => number;
   /** Makes all commits so far survive a power loss. Default: does nothing. */
   readonly flush?: () => void;
+  /** Called after each statement of a migration, which may take long. Default: does nothing. */
+  readonly onStep?: () => void;
   /** The reason for a storage failure; see ConnectionOptions. */
   readonly storageError?: (primaryCode: number) => RockpoolError | null;
 }
@@ -139,6 +141,7 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
             ...bundle,
             undecided: () => undecided(connection),
             randomBytes: options.randomBytes,
+            onStep: options.onStep ?? ((): void => undefined),
           })
         : requireInstalled(meta, bundle);
     if (role === 'writer') {

@@ -32,6 +32,8 @@ type Done = readonly (readonly [tag: string, hash: string])[];
 export interface MigrationParts {
   readonly connection: Connection;
   readonly meta: Meta;
+  /** Called after each statement. */
+  readonly onStep: () => void;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface MigrationParts {
  * off. Throws `migration-failed` with the tag and the reason, also if a local table became a synced one.
  */
 export function runMigrations(
-  { connection, meta }: MigrationParts,
+  { connection, meta, onStep }: MigrationParts,
   migrations: readonly Migration[],
   stored: Schema,
   wanted: Schema,
@@ -52,7 +54,7 @@ export function runMigrations(
   );
   const reserved = reservedNames(connection);
   const broken = tablesWithBrokenKeys(connection);
-  for (const migration of fresh) runMigration(connection, migration, synced);
+  for (const migration of fresh) runMigration(connection, migration, synced, onStep);
   requireNoNewReservedNames(connection, reserved, fresh);
   requireForeignKeys(connection, broken, fresh);
   requireSchema(connection, wanted, fresh);
@@ -99,12 +101,18 @@ function requireSameHistory(done: Done, migrations: readonly Migration[]): void 
   }
 }
 
-function runMigration(connection: Connection, { tag, sql }: Migration, synced: ReadonlySet<string>): void {
+function runMigration(
+  connection: Connection,
+  { tag, sql }: Migration,
+  synced: ReadonlySet<string>,
+  onStep: () => void,
+): void {
   const statements = sql.split(BREAKPOINT).map((text) => text.trim());
   for (const [index, text] of statements.entries()) {
     if (text === '' || SWITCHES_FOREIGN_KEYS.test(text)) continue;
     try {
       runStatement(connection, text, synced);
+      onStep();
     } catch (cause) {
       if (!(cause instanceof RockpoolError) || /^(internal$|storage-)/.test(cause.code)) throw cause;
       throw failed(

@@ -18,7 +18,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       tab: tabNumber,
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('advance' as const), durationMs: fc.nat({ max: 12_000 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('advance' as const),
+      durationMs: fc.oneof(fc.nat({ max: 12_000 }), fc.constant(80_000)),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -51,7 +57,7 @@ async function play(
   }
   browser.deliveries = () => 1;
   for (const tab of tabs) if (tab?.isAlive) void tab.membership.resume();
-  await browser.advance(60_000);
+  await browser.advance(90_000); // Longer than a tab waits for the leader's announcement.
   return { browser, written };
 
   function playOn(kind: 'open' | 'write' | 'kill' | 'close' | 'suspend' | 'resume', number: number): void {

@@ -796,12 +796,67 @@ describe('a tab that cannot open', () => {
     const { follower, leader } = await two(browser);
     await follower.membership.close();
     browser.deliveries = () => 0;
-    const opening = codeOf(browser.tab().membership.open());
+    const third = browser.tab();
+    const opening = codeOf(third.membership.open());
     await browser.advance(10_000);
+    expect(third.problems.map(({ code, fields }) => ({ code, ...fields }))).toEqual([
+      { code: 'storage-busy', waitedMs: 10_000, waitedFor: 'the leader tab' },
+    ]);
+    expect([third.role, third.status?.reason?.code]).toEqual(['none', 'storage-busy']);
+    await browser.advance(64_999);
+    expect(third.ended).toEqual([]);
+    await browser.advance(1);
     expect(await opening).toBe('storage-busy');
     browser.deliveries = () => 1;
     await write(leader, 'a');
     expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('asks again after ten seconds, in case a message was lost', async () => {
+    const browser = new FakeBrowser();
+    await two(browser);
+    browser.deliveries = () => 0;
+    const third = browser.tab();
+    const opening = third.membership.open();
+    await browser.advance(9_999);
+    browser.deliveries = () => 1;
+    await browser.advance(1);
+    await opening;
+    expect(third.role).toBe('follower');
+  });
+
+  it('leads if the page of a leader that never announces itself replaces its worker', async () => {
+    const browser = new FakeBrowser();
+    const stuck = browser.tab({ beforeOpen: () => new Promise(() => undefined) });
+    void stuck.membership.open();
+    const second = browser.tab();
+    const opening = second.membership.open();
+    await browser.advance(65_000);
+    stuck.kill();
+    await opening;
+    expect([second.role, second.status?.reason]).toEqual(['leader', null]);
+  });
+
+  it('waits as long as the tab that opens the database makes progress', async () => {
+    const browser = new FakeBrowser();
+    const migrated = Promise.withResolvers<void>();
+    const first = browser.tab({ beforeOpen: () => migrated.promise });
+    const second = browser.tab();
+    const opening = Promise.all([first.membership.open(), second.membership.open()]);
+    for (let statement = 1; statement <= 30; statement++) {
+      await browser.advance(9_000);
+      first.membership.tellOpening();
+    }
+    await settle();
+    expect([second.problems, second.firstSync]).toEqual([[], []]);
+    for (let statement = 1; statement <= 3; statement++) {
+      await browser.advance(74_000);
+      first.membership.tellOpening();
+    }
+    expect(second.problems.map(({ code }) => code)).toEqual(['storage-busy']);
+    migrated.resolve();
+    await opening;
+    expect([first.role, second.role, second.status?.reason]).toEqual(['leader', 'follower', null]);
   });
 
   it('waits as long as the leader’s first sync makes progress, and reports that progress', async () => {
@@ -828,7 +883,7 @@ describe('a tab that cannot open', () => {
     const opening = codeOf(browser.tab().membership.open());
     await browser.advance(9_000);
     first.membership.tellFirstSync({ receivedBytes: 1, totalBytes: 3 });
-    await browser.advance(10_000);
+    await browser.advance(75_000);
     expect(await opening).toBe('storage-busy');
   });
 

@@ -15,6 +15,7 @@ import { createElection, type Locks } from './election.ts';
 import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
 import { createLifeLocks } from './life-locks.ts';
 import { createLeaderLink, REQUEST_DEADLINE_MS, type LeaderLink } from './leader-link.ts';
+import { waitForLeader, type LeaderWait } from './leader-wait.ts';
 import { forwardedReads } from './forwarded-reads.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-channel.ts';
@@ -72,12 +73,6 @@ export interface MembershipOptions<Database extends WritableDatabase> {
   readonly onEnded: (error: RockpoolError) => void;
 }
 
-/**
- * How long an opening tab waits for the leader's announcement or a sign of progress: as long as a write waits for its
- * response.
- */
-const ANNOUNCEMENT_DEADLINE_MS = REQUEST_DEADLINE_MS;
-
 /** Retry delays after a failed take-over, from one second, doubled up to half a minute. */
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
@@ -101,8 +96,7 @@ export class Membership<Database extends WritableDatabase> {
   private leadership: Leadership<Database> | null = null;
   private leaderTerm: string | null = null;
   private newestStatus = -1;
-  private onAnnounced: ((leader: LeaderMessage) => void) | null = null;
-  private renewAnnouncementDeadline: () => void = () => undefined;
+  private leaderWait: LeaderWait | null = null;
   private ended: RockpoolError | null = null;
   private isAway = true;
   private status: LeaderStatus;
@@ -166,6 +160,11 @@ export class Membership<Database extends WritableDatabase> {
   /** Reports the progress of a download to the other tabs. */
   tellFirstSync(progress: SnapshotProgress): void {
     this.channel?.post({ kind: 'first-sync', ...progress });
+  }
+
+  /** Called while the database opens: tabs that wait for the leader wait for the full time again. */
+  tellOpening(): void {
+    if (this.leadership === null) this.tellFirstSync({ receivedBytes: 0, totalBytes: 0 });
   }
 
   /** Runs the statements as one transaction, in this worker or the leader's. */
@@ -252,29 +251,20 @@ export class Membership<Database extends WritableDatabase> {
 
   private async follow(): Promise<void> {
     const turn = (this.turn = this.election.waitForTurn());
-    const announced = Promise.withResolvers<LeaderMessage>();
-    this.onAnnounced = announced.resolve;
-    const deadline = Promise.withResolvers<'deadline'>();
-    const startDeadline = (): (() => void) =>
-      this.options.clock.after(ANNOUNCEMENT_DEADLINE_MS, () => deadline.resolve('deadline'));
-    let cancelDeadline = startDeadline();
-    this.renewAnnouncementDeadline = () => {
-      cancelDeadline();
-      cancelDeadline = startDeadline();
-    };
-    this.sayHello();
+    const wait = (this.leaderWait = waitForLeader({
+      clock: this.options.clock,
+      sayHello: () => this.sayHello(),
+      onSilence: (error) => {
+        this.options.onProblem(error);
+        this.tellAway(error.toData());
+      },
+    }));
+    const granted = turn.then((leads) => (leads ? 'turn' : 'withdrawn'));
+    const first = await Promise.race([wait.announced, granted]).finally(() => {
+      wait.stop();
+      this.leaderWait = null;
+    });
 
-    const first = await Promise.race([
-      announced.promise,
-      deadline.promise,
-      turn.then((leads) => (leads ? 'turn' : 'withdrawn')),
-    ]);
-    this.onAnnounced = null;
-    this.renewAnnouncementDeadline = () => undefined;
-    cancelDeadline();
-
-    if (first === 'deadline')
-      throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the leader tab' });
     if (first === 'turn') return this.lead();
     if (first === 'withdrawn' || this.ended !== null) return;
     if (first.sharesFiles && this.options.sharesFiles)
@@ -297,6 +287,7 @@ export class Membership<Database extends WritableDatabase> {
     const { options, link, opened: asFollower } = this;
     this.hasFollowers = false; // The remaining tabs say hello to the new leader.
     link.onLeaderGone();
+    this.tellOpening();
     const opened = await options.openDatabase('writer', () => this.onUndone());
     if (this.ended !== null) return opened.close({ handsOver: true });
     this.opened = opened;
@@ -344,7 +335,7 @@ export class Membership<Database extends WritableDatabase> {
       case 'position':
         return this.hearPosition(message);
       case 'first-sync':
-        this.renewAnnouncementDeadline();
+        this.leaderWait?.onSign();
         // Without a total, the message only shows that the tab is alive.
         if (message.totalBytes > 0) this.options.onFirstSync(message);
         return;
@@ -392,7 +383,7 @@ export class Membership<Database extends WritableDatabase> {
       // It may have run a migration that waited, and a reader keeps the schema with which it was opened.
       if (this.status.readOnly !== null) this.step(() => this.reopenReader()).catch(this.tellProblem);
     }
-    this.onAnnounced?.(message);
+    this.leaderWait?.onAnnounced(message);
     this.observe(this.commits.observePosition(message));
     this.hearStatus(message);
   }

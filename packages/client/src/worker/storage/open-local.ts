@@ -45,6 +45,8 @@ export interface LocalOptions {
   readonly runtime: Promise<SqliteRuntime>;
   /** Called before a writer opens, to fill a database that does not exist yet. */
   readonly beforeWriter?: () => Promise<unknown>;
+  /** Called when the opening of a writer, which may take long, has made progress. */
+  readonly onStep?: () => void;
   /**
    * Present if a server has the rows of a damaged database, which is then quarantined and replaced by a new one. Called
    * with `storage-corrupt` when that is done or has failed: `keptAs` is the new name of the damaged database,
@@ -59,7 +61,7 @@ export interface LocalOptions {
   readonly onLost?: (code: LostCode) => void;
 }
 
-type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'principal' | 'onLost'>;
+type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'principal' | 'onLost' | 'onStep'>;
 
 const CODE_FOR_QUARANTINE: QuarantineCode & KeepUnsentCode = {
   cellValuesEqual,
@@ -108,6 +110,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       );
       throw storageFailure(thrown);
     });
+    if (role === 'writer') options.onStep?.();
     opened = await openOn(storage, runtime, options, { timesUndone: () => timesUndone, sharesFlush });
     return opened;
   };
@@ -202,7 +205,7 @@ interface Connected {
 async function connect(
   storage: Storage,
   runtime: SqliteRuntime,
-  { schema, migrations, databaseId, principal, onLost }: AppOptions,
+  { schema, migrations, databaseId, principal, onLost, onStep }: AppOptions,
 ): Promise<Connected> {
   let opened: OpenDatabase | undefined;
   try {
@@ -222,6 +225,7 @@ async function connect(
       // IndexedDB has no flush; its own durability applies to every commit.
       flush: () => (storage.persistence === 'indexeddb' ? undefined : flushNow(storage)),
       storageError: failureBehind(storage, onLost),
+      ...(onStep !== undefined && { onStep }),
     });
     opened = database;
     // The installed schema is valid only once it is stored.
