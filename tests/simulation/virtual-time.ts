@@ -68,13 +68,16 @@ export class VirtualTime {
     this.nowMs = untilMs;
   }
 
-  /** Advances time until a promise settles. */
+  /** Advances time until a promise settles. Throws an uncaught error, because the promise may wait for what it ended. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = (): void => void (isSettled = true);
     promise.then(settled, settled);
     await this.settle();
-    while (!isSettled) await this.advance(1);
+    while (!isSettled) {
+      if (this.uncaught.length > 0) throw this.uncaught[0];
+      await this.advance(1);
+    }
     return promise;
   }
 

@@ -38,6 +38,8 @@ export class Backend {
   readonly session: Session;
   isListening = false;
   transaction: Transaction | null = null;
+  /** The statement that is being executed. */
+  private sql = '';
   private hasFailed = false;
   private hasEnded = false;
   private readonly onEnd: () => void;
@@ -60,7 +62,7 @@ export class Backend {
       done(answer);
     };
     if (this.hasFailed && !sql.startsWith('ROLLBACK')) return answered(new PostgresError('25P02'));
-    this.execute(sql, parameters, answered);
+    this.reporting(sql, answered, () => this.execute(sql, parameters, answered));
   }
 
   /** Ends the connection and rolls back. With `sqlState`, PostgreSQL ends it; without, the client has ended it. */
@@ -112,7 +114,7 @@ export class Backend {
 
   /** Calls `then` once the transaction has the lock, or fails the statement after the timeout. */
   lock(queue: LockQueue, kind: LockKind, fail: (error: PostgresError) => void, then: () => void): void {
-    const { transaction } = this;
+    const { transaction, sql } = this;
     if (transaction === null) throw new Error('the model supports locks only within transactions');
     if (queue.isHeldBy(transaction)) return then();
     const cancel = this.model.clock.after(LOCK_TIMEOUT_MS, () => {
@@ -122,7 +124,7 @@ export class Backend {
     transaction.locks.add(queue);
     queue.acquire(transaction, kind, () => {
       cancel();
-      then();
+      this.reporting(sql, fail, then);
     });
   }
 
@@ -163,7 +165,26 @@ export class Backend {
       const match = pattern.exec(sql);
       if (match !== null) return run({ backend: this, match, parameters, sql }, answered);
     }
-    throw new Error(`the model of PostgreSQL does not know this statement: ${sql.slice(0, 200)}`);
+    throw new Error('it is not in statements.ts');
+  }
+
+  /**
+   * Executes a part of a statement. What the model cannot do fails the statement, so that nobody waits for a response,
+   * and the test: the store would take it for an unavailable PostgreSQL and try again.
+   */
+  private reporting(sql: string, fail: (error: PostgresError) => void, body: () => void): void {
+    this.sql = sql;
+    try {
+      body();
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      const error = new PostgresError(
+        '0A000',
+        `the model of PostgreSQL cannot execute this statement, ${reason}: ${sql}`,
+      );
+      fail(error);
+      this.model.onUnsupported(error);
+    }
   }
 
   private waitForNext(): void {

@@ -2,8 +2,8 @@
 export class PostgresError extends Error {
   readonly code: string;
 
-  constructor(code: string) {
-    super(`PostgreSQL: ${code}`);
+  constructor(code: string, message: string = `PostgreSQL: ${code}`) {
+    super(message);
     this.code = code;
   }
 }

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { aroundEach, describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { InProcessBus } from '#sync-server/bus/in-process-bus.ts';
 import { Connections, type OpenPool } from '#sync-server/postgres/connection.ts';
@@ -20,6 +20,21 @@ const SOUND_LINE: Line = {
   run: (body) => body(),
 };
 
+/** Fails the current test. */
+let fail: (error: Error) => void = () => undefined;
+
+// The store tries a failed statement again, so the test would only wait.
+aroundEach(async (runTest) => {
+  const unsupported = new Promise<never>((_, reject) => (fail = reject));
+  await Promise.race([runTest(), unsupported]);
+});
+
+function modelUnderTest(): PostgresModel {
+  const model = new PostgresModel(REAL_CLOCK);
+  model.onUnsupported = (error) => fail(error);
+  return model;
+}
+
 function connectTo(model: PostgresModel): Connections {
   const openPool: OpenPool = (config) =>
     new SimulatedPool(model, SOUND_LINE, config) as unknown as ReturnType<OpenPool>;
@@ -31,7 +46,7 @@ const aTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(re
 
 storeContract('modelled PostgreSQL', async () => {
   const dataDir = temporaryFolder();
-  const connections = connectTo(new PostgresModel(REAL_CLOCK));
+  const connections = connectTo(modelUnderTest());
   return {
     open: (schema) =>
       new PostgresStore({
@@ -47,7 +62,7 @@ storeContract('modelled PostgreSQL', async () => {
 });
 
 instancesContract('modelled PostgreSQL', async () => {
-  const model = new PostgresModel(REAL_CLOCK);
+  const model = modelUnderTest();
   const accounts = (): readonly ReadonlyMap<string, string | null>[] => [
     ...(model.tables.get('accounts')?.rows.values() ?? []),
   ];
@@ -91,7 +106,7 @@ instancesContract('modelled PostgreSQL', async () => {
 });
 
 transactionsContract('modelled PostgreSQL', async () => {
-  const model = new PostgresModel(REAL_CLOCK);
+  const model = modelUnderTest();
   return {
     connections: connectTo(model),
     async countWaiting() {
@@ -99,4 +114,19 @@ transactionsContract('modelled PostgreSQL', async () => {
       return model.rowLock('household').waitingCount;
     },
   };
+});
+
+describe('a statement that the model does not know', () => {
+  it('fails, and is reported with its text', async () => {
+    const model = new PostgresModel(REAL_CLOCK);
+    const reported: string[] = [];
+    model.onUnsupported = ({ message }) => reported.push(message);
+    const connections = connectTo(model);
+    onTestFinished(() => connections.close());
+    await expect(connections.query('SELECT txid_current()')).rejects.toMatchObject({
+      fields: { systemCode: '0A000' },
+      cause: { message: expect.stringContaining('SELECT txid_current()') },
+    });
+    expect(reported).toEqual([expect.stringContaining('SELECT txid_current()')]);
+  });
 });

@@ -1,6 +1,7 @@
 import { Backend, type Session } from './backend.ts';
 import { LockQueue } from './lock-queue.ts';
 import type { ModelRow, ModelTable } from './model-tables.ts';
+import type { PostgresError } from './postgres-error.ts';
 
 export interface ModelClock {
   nowMs(): number;
@@ -52,13 +53,19 @@ export interface ModelState {
 /**
  * A model of the part of PostgreSQL that the store uses (packages/sync-server/src/store/postgres): transactions at READ
  * COMMITTED and REPEATABLE READ, locks on rows of rockpool_database in the order of their requests, advisory locks,
- * timeouts, and notifications. Executes the statements of the store and throws for any other. `instances.contract.ts`
- * and `transactions.contract.ts` compare it with the real one.
+ * timeouts, and notifications. Executes the statements of the store; any other one fails the test.
+ * `instances.contract.ts` and `transactions.contract.ts` compare it with the real one.
  */
 export class PostgresModel {
   readonly clock: ModelClock;
   /** Called in the order of the commits, for transactions that have written rows of a database. */
   onCommit: (written: Written) => void = () => undefined;
+  /** Called for a statement that the model cannot execute. Default: an uncaught error, which fails a history. */
+  onUnsupported: (error: PostgresError) => void = (error) => {
+    this.clock.after(0, () => {
+      throw error;
+    });
+  };
   readonly tables = new Map<string, ModelTable>();
   store: StoreRow | null = null;
   readonly schemas = new Map<string, string>();
