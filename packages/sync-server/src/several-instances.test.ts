@@ -47,7 +47,7 @@ async function openAs(server: TestServer, schema: Schema): Promise<TestConnectio
 }
 
 beforeEach(async () => {
-  ({ url, name } = await postgres.server.createDatabase());
+  ({ url, name } = await postgres.server.createPreparedDatabase());
   servers = [];
 });
 afterEach(async () => {

@@ -224,6 +224,8 @@ function argumentsOf(data: string, port: number, more: Readonly<Record<string, s
     shared_buffers: '32MB',
     // Several test files share the server, and each instance of each may open 16.
     max_connections: 400,
+    // Tests leave hundreds of databases. A process for each of them every minute takes more time than some tests.
+    autovacuum_naptime: '10min',
     ...more,
   };
   return ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];

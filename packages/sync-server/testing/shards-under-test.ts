@@ -20,7 +20,7 @@ export interface TestShard extends Shard {
 export function createShards(postgres: PostgresAccess, weights: readonly number[]): Promise<TestShard[]> {
   return Promise.all(
     weights.map(async (weight, i) => {
-      const { url, name } = await postgres.createDatabase();
+      const { url, name } = await postgres.createPreparedDatabase();
       return { name: String.fromCharCode(97 + i), url, weight, database: name };
     }),
   );

@@ -16,7 +16,7 @@ export async function checkOrderOfInstances(
   postgres: PostgresAccess,
   plan: Omit<CommitOrderPlan, 'instances'>,
 ): Promise<void> {
-  const { name } = await postgres.createDatabase();
+  const { name } = await postgres.createPreparedDatabase();
   const ends: (() => unknown)[] = [];
   const start = async (port?: number): Promise<ServerProcess> => {
     const folder = temporaryFolder();

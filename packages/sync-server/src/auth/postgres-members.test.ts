@@ -11,7 +11,7 @@ const postgres = postgresUnderTest();
 
 let connections: Connections;
 beforeEach(async () => {
-  const { url } = await postgres.server.createDatabase();
+  const { url } = await postgres.server.createPreparedDatabase();
   // With one connection, statements run in the order in which they are sent.
   connections = new Connections(url, { maxConnections: 1 });
 });
@@ -32,7 +32,7 @@ async function createClock(name: string): Promise<(aheadS: number) => Promise<un
 }
 
 it('a poll returns what was written since the last successful one, however long ago that was', async () => {
-  const { url, name } = await postgres.server.createDatabase();
+  const { url, name } = await postgres.server.createPreparedDatabase();
   const setClock = await createClock(name);
   const own = new Connections(url);
   await prepareSchema(own, TEST_SCHEMA);
@@ -52,7 +52,7 @@ it('a poll returns what was written since the last successful one, however long 
 });
 
 it('a poll returns a role whose transaction began before an earlier poll and has committed since', async () => {
-  const { url } = await postgres.server.createDatabase();
+  const { url } = await postgres.server.createPreparedDatabase();
   const own = new Connections(url);
   await prepareSchema(own, TEST_SCHEMA);
   const members = new PostgresMembers(own, () => Promise.resolve());
@@ -81,7 +81,7 @@ it.each<[string, (members: PostgresMembers) => Promise<unknown>, unknown]>([
 });
 
 it('the command of this version stores and revokes roles in tables of the earlier version', async () => {
-  const { url, name } = await postgres.server.createDatabase();
+  const { url, name } = await postgres.server.createPreparedDatabase();
   const own = new Connections(url);
   await prepareSchema(own, TEST_SCHEMA);
   await postgres.server.query(name, 'ALTER TABLE rockpool.rockpool_member DROP COLUMN accepted_code_sha256');
@@ -107,7 +107,7 @@ describe('an acceptance', () => {
   let own: Connections;
   let members: PostgresMembers;
   beforeEach(async () => {
-    const created = await postgres.server.createDatabase();
+    const created = await postgres.server.createPreparedDatabase();
     name = created.name;
     own = new Connections(created.url);
     await prepareSchema(own, TEST_SCHEMA);

@@ -19,7 +19,7 @@ let name: string;
 /** The members as another instance or the command uses them. */
 let elsewhere: PostgresMembers;
 beforeEach(async () => {
-  ({ name } = await postgres.server.createDatabase());
+  ({ name } = await postgres.server.createPreparedDatabase());
   elsewhere = openMembers();
 });
 

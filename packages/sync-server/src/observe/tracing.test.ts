@@ -92,7 +92,7 @@ it('each push of one commit has a trace of its own', async () => {
 });
 
 it('another instance continues the trace over the bus', async () => {
-  const { url } = await postgres.server.createDatabase();
+  const { url } = await postgres.server.createPreparedDatabase();
   const here = await start({ postgres: url });
   const there = await start({ postgres: url, threads: 2 });
   const [author, reader] = [await here.open(), await there.open()];

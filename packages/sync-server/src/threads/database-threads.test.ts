@@ -196,7 +196,7 @@ describe.runIf(atLevel({ test: false, verify: true }))('threads of two instances
   const postgres = postgresUnderTest();
 
   it('commit, deliver to each other, and replace a thread that ends', async () => {
-    const { url } = await postgres.server.createDatabase();
+    const { url } = await postgres.server.createPreparedDatabase();
     await start({ postgres: url });
     const second = await TestServer.start(temporaryFolder(), { threads: THREADS, postgres: url });
     await second.sync.ready();

@@ -26,7 +26,7 @@ let url: string;
 let name: string;
 let server: TestServer;
 beforeEach(async () => {
-  ({ url, name } = await postgres.server.createDatabase());
+  ({ url, name } = await postgres.server.createPreparedDatabase());
   const started = await TestServer.start(temporaryFolder(), { postgres: url, admin: { token: ADMIN_TOKEN } });
   onTestFinished(() => started.stop());
   await started.sync.ready();

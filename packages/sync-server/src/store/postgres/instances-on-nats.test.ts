@@ -23,7 +23,7 @@ describe.skipIf(isNatsMissing).each(atLevel({ test: [1], verify: [1, 2] }))(
   'instances that NATS connects, with %i threads',
   (threads) => {
     it('instances on NATS deliver each other’s commits, report when NATS is unreachable, and continue to deliver without it', async () => {
-      const { url } = await postgres.server.createDatabase();
+      const { url } = await postgres.server.createPreparedDatabase();
       const nats = await NatsServer.start();
       onTestFinished(() => nats.kill());
       const start = async (): Promise<TestServer> => {
