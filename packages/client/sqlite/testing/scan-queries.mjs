@@ -269,7 +269,7 @@ const TRIGGERS = [
   'AFTER UPDATE OF c0 ON t BEGIN UPDATE t SET c2 = (SELECT max(c0) FROM u) WHERE c1 = new.c1 AND id <> new.id; END',
 ];
 
-/** What scan.property.test.ts runs in `npm test`. */
+/** What scan.property.test.ts runs from `npm run verify` on, and as much again. `npm test` runs the first half. */
 export const TESTED = { count: 5000, seed: 20_261_123, mostRows: 120 };
 
 /**

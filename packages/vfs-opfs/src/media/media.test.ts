@@ -4,6 +4,10 @@ import { loadNodeSqlite } from '../../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../../testing/simulated-disk.ts';
 import { SimulatedExtents } from '../../testing/simulated-extents.ts';
 import { memoryMedium } from './memory.ts';
+import { atLevel } from '../../../../tests/kit/level.ts';
+
+// `npm test` runs all of the contract on the simulated disk, and on the first medium of Chromium.
+const ofOthers = atLevel({ test: 'differences', verify: 'whole' } as const);
 
 const memory = memoryMedium();
 
@@ -17,7 +21,7 @@ describeMediaContract({
   allowsReaders: true,
   outlivesWorkers: false,
   whenFull: 'cannot-be-staged',
-  extent: 'whole',
+  extent: ofOthers,
 });
 
 const disk = new SimulatedDisk();
@@ -57,5 +61,5 @@ describeMediaContract({
   allowsReaders: false,
   outlivesWorkers: true,
   whenFull: 'committed-rejects',
-  extent: 'whole',
+  extent: ofOthers,
 });

@@ -86,8 +86,8 @@ function runAll(connection: Connection, [sql = '', ...parts]: readonly string[])
 it('every query has the same result with scans as in plain SQLite', () => {
   let connection = new Connection(runtime, { path: ':memory:' });
   let queries = 0;
+  const count = atLevel({ test: TESTED.count / 2, verify: 10_000, deep: 100_000 });
   try {
-    const count = atLevel({ test: TESTED.count, verify: 10_000, deep: 100_000 });
     for (const { kind, sql } of scanQueries(count, TESTED.seed, TESTED.mostRows)) {
       module._rockpool_scan_mode(NEVER, 0);
       if (kind === 'database') {
@@ -107,5 +107,5 @@ it('every query has the same result with scans as in plain SQLite', () => {
     module._rockpool_scan_mode(AS_IT_PAYS, 0);
     connection.close();
   }
-  expect(queries).toBeGreaterThanOrEqual(TESTED.count);
+  expect(queries).toBeGreaterThanOrEqual(count);
 });

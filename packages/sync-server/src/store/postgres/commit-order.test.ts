@@ -10,7 +10,7 @@ it('three instances, including one that commits slowly, make no row visible belo
     checkOrderOfInstances(postgres.server, {
       writers: 6,
       readers: 3,
-      rows: atLevel({ test: 2_000, verify: 6_000 }),
+      rows: atLevel({ test: 1_000, verify: 6_000 }),
       rowsPerChangeset: 10,
     }),
   ).resolves.toBeUndefined();
