@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright';
 import { createServer, type ViteDevServer } from 'vite';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from '../../scripts/find-chromium.mjs';
 import { cachedModules } from '../../scripts/tests/cached-modules.mjs';
 import { freePort } from '#kit/free-port.ts';
@@ -66,6 +66,12 @@ describe('the app of the guide', () => {
     return context;
   }
 
+  /** A tab of a person, which an earlier test may have opened: loading the modules takes longer than the tests. */
+  async function tabOf(person: string): Promise<Page> {
+    const context = browserOf(person);
+    return (await context).pages()[0] ?? openTab(context);
+  }
+
   /** Opens a tab of one person's browser. Tabs of one context share its storage. */
   async function openTab(context: Promise<BrowserContext>): Promise<Page> {
     const page = await (await context).newPage();
@@ -102,10 +108,6 @@ describe('the app of the guide', () => {
     });
   });
 
-  afterEach(async () => {
-    for (const context of contexts.values()) await Promise.all((await context).pages().map((page) => page.close()));
-  });
-
   afterAll(async () => {
     await browser.close();
     await vite.close();
@@ -114,7 +116,7 @@ describe('the app of the guide', () => {
 
   it('shares a list between two tabs, works without a server, and syncs everything to another browser', async () => {
     const ours = browserOf('ann');
-    const first = await openTab(ours);
+    const first = await tabOf('ann');
     const second = await openTab(ours);
     await add(first, 'milk');
     await expect.poll(() => titles(second)).toEqual(['milk']);
@@ -133,7 +135,7 @@ describe('the app of the guide', () => {
     await expect.poll(() => status(second)).toMatch(/^offline, [1-9]\d* to send: /);
 
     await startServer();
-    const other = await openTab(browserOf('bob'));
+    const other = await tabOf('bob');
     await expect.poll(() => titles(other)).toEqual(['milk', 'bread']);
     await other.getByRole('button', { name: 'Note' }).first().click();
     await expect.poll(() => other.getByRole('textbox', { name: 'Note' }).inputValue()).toBe('two litres');
@@ -141,7 +143,7 @@ describe('the app of the guide', () => {
 
   it('keeps each person’s letters together while two people type in one note', async () => {
     await startServer();
-    const [ann, bob] = [await openTab(browserOf('ann')), await openTab(browserOf('bob'))];
+    const [ann, bob] = [await tabOf('ann'), await tabOf('bob')];
     await add(ann, 'cake');
     const noteOf = async (page: Page): Promise<Locator> => {
       await page.getByRole('listitem').filter({ hasText: 'cake' }).getByRole('button', { name: 'Note' }).click();
