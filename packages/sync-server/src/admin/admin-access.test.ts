@@ -45,7 +45,9 @@ describe('the admin API', () => {
     const basic = { authorization: `Basic ${Buffer.from(`a:${ADMIN_TOKEN}`).toString('base64')}` };
     expect((await server.ask(method, `/admin/api${addressOf(path)}`, { headers: basic })).status).toBe(401);
     // The refused request changed nothing.
-    expect((await askAdmin(server, 'GET', `/databases/${DATABASE}`)).body).toMatchObject({ state: 'online' });
+    expect((await askAdmin(server, 'GET', '/databases')).body).toMatchObject({
+      databases: [{ id: DATABASE, state: 'online' }],
+    });
     expect(server.events.filter(({ event }) => event === 'admin-request')).toHaveLength(1);
     expect(server.events.find(({ event }) => event === 'admin-refused')?.fields).toMatchObject({
       method,
