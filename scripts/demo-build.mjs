@@ -29,7 +29,12 @@ export async function buildDemo() {
 
   console.log('Building the demo …');
   rmSync(stampFile, { force: true });
-  const build = await run('npm', ['run', '--silent', 'build'], { cwd: join(root, app), quiet: true });
+  const build = await run('npm', ['run', '--silent', 'build'], {
+    cwd: join(root, app),
+    quiet: true,
+    // The best quality takes 5 s of processor time more, for files that are a tenth smaller.
+    env: { BROTLI_QUALITY: '5' },
+  });
   if (stopSignal() !== undefined) throw new SetupError('Stopped while building.');
   if (build.exitCode !== 0)
     throw new SetupError(`${build.output.trim()}\n\nThe demo could not be built; see the output above.`);
