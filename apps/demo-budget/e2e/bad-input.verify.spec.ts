@@ -110,7 +110,7 @@ test.describe('malformed frames that no client sends', () => {
 
   test('do not harm the page when a server sends them', async ({ newPerson, server }) => {
     // The page retries by itself after 30 to 60 seconds, too soon for a busy machine.
-    const anna = await newPerson({ scriptPrefix: longDeadlines });
+    const anna = await newPerson({ scriptPrefix: longDeadlines, keepsAppFiles: true });
     const { page } = anna;
     await addAccount(page, { name: 'Cash', currency: 'EUR' });
     await expectUpToDate(page);

@@ -18,7 +18,7 @@ test('two people budget a month, one of them offline, and their assignments add 
   await expect(anna.page.getByRole('main')).toContainText('€700.00');
   await expectUpToDate(anna.page);
 
-  const ben = await newPerson({ link: await shareLink(anna.page) });
+  const ben = await newPerson({ link: await shareLink(anna.page), keepsAppFiles: true });
   await goTo(anna.page, 'Budget');
   await goTo(ben.page, 'Budget');
   await expect(available(ben.page, 'Groceries')).toHaveText('€257.50');

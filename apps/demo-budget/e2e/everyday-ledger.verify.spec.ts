@@ -18,7 +18,7 @@ test('an amount and its parts, changed by two people at once, are both kept, and
   ]);
   await form.getByRole('button', { name: 'Add entry' }).click();
   await expectUpToDate(anna.page);
-  const ben = await newPerson({ link: await shareLink(anna.page) });
+  const ben = await newPerson({ link: await shareLink(anna.page), keepsAppFiles: true });
   await openAccount(anna.page, 'Household');
   await openAccount(ben.page, 'Household');
   await expect(ledgerRow(ben.page, 'Market')).toContainText('Split into 2');

@@ -8,7 +8,7 @@ import { goTo } from './steps/navigation.ts';
 test('everything exports as CSV, JSON and the SQLite file, without a network, and the file opens as a budget', async ({
   newPerson,
 }) => {
-  const { page, goOffline, goOnline } = await newPerson();
+  const { page, goOffline, goOnline } = await newPerson({ keepsAppFiles: true });
   await addAccount(page, { name: 'Household', currency: 'EUR' });
   await addEntry(page, { payee: 'Market', amount: '20.50' });
   await goOffline();

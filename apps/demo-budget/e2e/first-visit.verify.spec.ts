@@ -4,7 +4,7 @@ import { shareLink } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
 test('an unknown address shows a page with a link to the budget', async ({ newPerson }) => {
-  const { page, gateway } = await newPerson();
+  const { page, gateway } = await newPerson({ keepsAppFiles: true });
   await expectUpToDate(page);
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
   const response = await page.goto(`${gateway.url}budgets/1`);

@@ -52,10 +52,10 @@ test('a 2,000-row statement imported by one user gives the same balances to anot
 test('a statement imported by two offline users is stored once, without conflicts to resolve', async ({
   newPerson,
 }) => {
-  const anna = await newPerson();
+  const anna = await newPerson({ keepsAppFiles: true });
   await addAccount(anna.page, { name: 'Giro', currency: 'EUR', opening: '1842.10' });
   await expectUpToDate(anna.page);
-  const ben = await newPerson({ link: await shareLink(anna.page) });
+  const ben = await newPerson({ link: await shareLink(anna.page), keepsAppFiles: true });
   await expect(ben.page.getByRole('link', { name: /Giro/ })).toBeVisible();
   for (const person of [anna, ben]) {
     await person.goOffline();

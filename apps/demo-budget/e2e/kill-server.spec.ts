@@ -40,7 +40,7 @@ test('every acknowledged write is stored exactly once after the server is killed
   newPerson,
   server,
 }) => {
-  const anna = await newPerson();
+  const anna = await newPerson({ keepsAppFiles: true });
   const { page } = anna;
   await addAccount(page, { name: 'Cash', currency: 'EUR' });
   await expectUpToDate(page);

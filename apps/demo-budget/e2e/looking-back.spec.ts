@@ -24,7 +24,7 @@ async function openHistory(page: Page, payee: string): Promise<Locator> {
 test('the history of an entry shows who changed what, restores values and deleted entries; the whole budget can be viewed at a past moment', async ({
   newPerson,
 }) => {
-  const anna = await newPerson();
+  const anna = await newPerson({ keepsAppFiles: true });
   const look = async (name: string): Promise<void> => await attachPicture(anna.page, name);
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await addEntry(anna.page, { payee: 'Market', amount: '42.50', date: '2025-01-03', category: 'Groceries' });

@@ -42,7 +42,7 @@ test('two people write and format one note at the same time and see each other, 
   await anna.page.keyboard.type('Summer');
   await expectUpToDate(anna.page);
   const link = await shareLink(anna.page);
-  const ben = await newPerson({ link });
+  const ben = await newPerson({ link, keepsAppFiles: true });
   await callOneself(anna.page, 'Anna');
   await callOneself(ben.page, 'Ben Berg');
   for (const { page } of [anna, ben]) {

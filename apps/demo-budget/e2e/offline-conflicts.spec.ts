@@ -21,14 +21,14 @@ for (const clock of [
       newPerson,
       server,
     }) => {
-      const anna = await newPerson({ clockAheadMs: clock.aheadMs });
+      const anna = await newPerson({ clockAheadMs: clock.aheadMs, keepsAppFiles: true });
       await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '100' });
       await addEntry(anna.page, { payee: 'Apart', amount: '1' });
       await addEntry(anna.page, { payee: 'Anna later', amount: '1' });
       await addEntry(anna.page, { payee: 'Ben later', amount: '1' });
       await expectUpToDate(anna.page);
       const link = await shareLink(anna.page);
-      const ben = await newPerson({ link, clockAheadMs: 0 });
+      const ben = await newPerson({ link, clockAheadMs: 0, keepsAppFiles: true });
       await openAccount(anna.page, 'Household');
       await openAccount(ben.page, 'Household');
       await expect(ledgerRow(ben.page, 'Ben later')).toBeVisible();
@@ -94,7 +94,7 @@ test('a write made after seeing the other write is not a conflict, and a lost va
   await addAccount(anna.page, { name: 'Household', currency: 'EUR' });
   await addEntry(anna.page, { payee: 'Baker', amount: '1' });
   await expectUpToDate(anna.page);
-  const ben = await newPerson({ link: await shareLink(anna.page), clockAheadMs: 0 });
+  const ben = await newPerson({ link: await shareLink(anna.page), clockAheadMs: 0, keepsAppFiles: true });
   await openAccount(anna.page, 'Household');
   await openAccount(ben.page, 'Household');
   await changeEntry(ben.page, 'Baker', { notes: 'seen by both' });

@@ -17,7 +17,7 @@ test('a conflict names both authors and is dismissed for both', async ({ newPers
   await anna.page.getByLabel('The name that others see').fill('Anna');
   await anna.page.getByRole('button', { name: 'Save name' }).click();
   await expectUpToDate(anna.page);
-  const ben = await newPerson({ link: await invite(anna.page, 'editor'), clockAheadMs: 0 });
+  const ben = await newPerson({ link: await invite(anna.page, 'editor'), clockAheadMs: 0, keepsAppFiles: true });
   await join(ben.page, 'Ben');
   await openAccount(anna.page, 'Household');
   await openAccount(ben.page, 'Household');
@@ -50,7 +50,7 @@ test('a lost write to a goal, a rule, a scheduled entry or an entry’s state is
   await schedule(anna.page, 'New scheduled entry', '600');
   await setRule(anna.page, 'New rule', 'market');
   await expectUpToDate(anna.page);
-  const ben = await newPerson({ link: await shareLink(anna.page), clockAheadMs: 0 });
+  const ben = await newPerson({ link: await shareLink(anna.page), clockAheadMs: 0, keepsAppFiles: true });
   await openAccount(ben.page, 'Household');
   await expect(ledgerRow(ben.page, 'Baker')).toBeVisible();
   await expectUpToDate(ben.page);

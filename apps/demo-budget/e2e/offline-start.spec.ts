@@ -9,7 +9,7 @@ test('after the first visit the app starts offline in any tab and sends offline 
   newPerson,
   server,
 }) => {
-  const { page, newTab, gateway, goOffline, goOnline } = await newPerson();
+  const { page, newTab, gateway, goOffline, goOnline } = await newPerson({ keepsAppFiles: true });
   await addAccount(page, { name: 'Household', currency: 'EUR' });
   await expectUpToDate(page);
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));

@@ -15,7 +15,7 @@ test('a scheduled entry that two people enter, one of them offline, is entered o
   await form.getByLabel('Category').selectOption({ label: 'Home' });
   await form.getByRole('button', { name: 'Add', exact: true }).click();
   await expectUpToDate(anna.page);
-  const ben = await newPerson({ link: await shareLink(anna.page) });
+  const ben = await newPerson({ link: await shareLink(anna.page), keepsAppFiles: true });
   await goTo(anna.page, 'Scheduled');
   await goTo(ben.page, 'Scheduled');
   const enter = (page: typeof anna.page): ReturnType<typeof page.getByRole> =>

@@ -25,7 +25,7 @@ test('a change that cannot sync can be taken back, and the ones after it sync', 
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '100' });
   await expectUpToDate(anna.page);
-  const ben = await newPerson({ link: await invite(anna.page, 'editor') });
+  const ben = await newPerson({ link: await invite(anna.page, 'editor'), keepsAppFiles: true });
   await join(ben.page, 'Ben');
   await openAccount(ben.page, 'Household');
   await expectUpToDate(ben.page);

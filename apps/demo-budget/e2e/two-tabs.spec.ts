@@ -7,7 +7,7 @@ import { shareLink } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
 
 test('two offline tabs show each other’s writes, and all of them are sent later', async ({ newPerson, server }) => {
-  const anna = await newPerson();
+  const anna = await newPerson({ keepsAppFiles: true });
   const { page: first } = anna;
   await addAccount(first, { name: 'Cash', currency: 'EUR', opening: '10' });
   await expectUpToDate(first);

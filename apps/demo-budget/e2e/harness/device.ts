@@ -1,5 +1,6 @@
 import type { BrowserContext, CDPSession, Page } from 'playwright/test';
 import { TOAST_MS } from '../../src/shell/toast-time.ts';
+import { isThorough } from './level.ts';
 
 /**
  * One user's browser as the app sees it, with its own storage, locks, service worker and tabs. Each device is an origin
@@ -9,7 +10,7 @@ import { TOAST_MS } from '../../src/shell/toast-time.ts';
 export interface Device {
   /** Opens a tab on about:blank. */
   newTab(): Promise<Page>;
-  /** Sets whether all tabs, open now or later, have a network. */
+  /** Sets whether all tabs, open now or later, have a network. Only a device that keeps the app's files loses it. */
   setOffline(offline: boolean): Promise<void>;
   /** What pages and workers wrote to the console, for the report of a failed test. */
   readonly console: readonly string[];
@@ -17,12 +18,18 @@ export interface Device {
   close(): Promise<void>;
 }
 
-/** @param url of the gateway that only this device uses; its port makes the origin */
-export function newDevice(
-  chromium: BrowserContext,
-  url: string,
-  viewport: { readonly width: number; readonly height: number },
-): Device {
+export interface DeviceOptions {
+  /** Address of the gateway that only this device uses; its port makes the origin. */
+  readonly url: string;
+  readonly viewport: { readonly width: number; readonly height: number };
+  /**
+   * Whether the app's service worker may keep the app's files. From `npm run verify` on, every device keeps them, as
+   * those of users do. It costs two thirds of a second of processor time, a fifth of a short test.
+   */
+  readonly keepsAppFiles: boolean;
+}
+
+export function newDevice(chromium: BrowserContext, { url, viewport, keepsAppFiles }: DeviceOptions): Device {
   const tabs = new Map<Page, CDPSession>();
   const said: string[] = [];
   let isOffline = false;
@@ -37,6 +44,7 @@ export function newDevice(
       page.once('close', () => tabs.delete(page));
       await page.setViewportSize(viewport);
       await page.addInitScript(keepToasts, TOAST_MS);
+      if (!keepsAppFiles && !isThorough) await page.addInitScript(registerNoServiceWorker);
       const devtools = await chromium.newCDPSession(page);
       tabs.set(page, devtools);
       if (!isEmpty) await clearStorage(devtools, url);
@@ -45,6 +53,8 @@ export function newDevice(
       return page;
     },
     async setOffline(offline) {
+      // Parts that the app has not loaded yet would be missing, or not, depending on earlier tests.
+      if (offline && !keepsAppFiles) throw new Error('Only a person with keepsAppFiles can go offline');
       isOffline = offline;
       await Promise.all([...tabs.values()].map((devtools) => emulateNetwork(devtools, offline)));
     },
@@ -61,6 +71,12 @@ function keepToasts(toastMs: number): void {
   const setRealTimeout = globalThis.setTimeout;
   globalThis.setTimeout = ((run: () => void, ms?: number, ...given: unknown[]) =>
     ms === toastMs ? 0 : setRealTimeout(run, ms, ...given)) as typeof setTimeout;
+}
+
+/** Leaves the app as it is before its service worker is registered, which nothing waits for. */
+function registerNoServiceWorker(): void {
+  // Blank pages have no service workers.
+  if ('serviceWorker' in navigator) navigator.serviceWorker.register = async () => await new Promise(() => {});
 }
 
 /** Sets the network of one tab: Playwright's own setting applies to all tabs of a browser. */

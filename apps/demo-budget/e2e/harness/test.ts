@@ -29,6 +29,8 @@ export interface PersonOptions {
   readonly holdsSnapshots?: boolean;
   /** Whether the browser starts without any of the app's files in its cache. */
   readonly isFirstVisit?: boolean;
+  /** Whether the app's service worker keeps the app's files, so that this user can go offline. */
+  readonly keepsAppFiles?: boolean;
   /** The size of the window. The narrowest phones in use are 360 px wide. */
   readonly viewport?: { readonly width: number; readonly height: number };
 }
@@ -113,6 +115,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
         scriptPrefix = clockAheadMs === undefined ? undefined : shiftedClock(clockAheadMs),
         holdsSnapshots = false,
         isFirstVisit = false,
+        keepsAppFiles = isFirstVisit,
         viewport = { width: 1280, height: 900 },
       } = options;
       // Scripts with a prefix have the same URLs as those without, and the browser would cache them for later tests.
@@ -123,7 +126,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
         ...(scriptPrefix === undefined ? {} : { scriptPrefix }),
         holdsSnapshots,
       });
-      const device = newDevice(chromium, gateway.url, viewport);
+      const device = newDevice(chromium, { url: gateway.url, viewport, keepsAppFiles });
       present.push({ device, gateway });
       const page = await device.newTab();
       await page.goto(link === undefined ? gateway.url : throughGateway(link, gateway));

@@ -23,7 +23,7 @@ export async function rejectAnEntry(
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '100' });
   await addAccount(anna.page, { name: 'Trip', currency: 'USD', opening: '0' });
   await expectUpToDate(anna.page);
-  const ben = await newPerson({ link: await shareLink(anna.page) });
+  const ben = await newPerson({ link: await shareLink(anna.page), keepsAppFiles: true });
   await openAccount(ben.page, 'Trip');
   await expectUpToDate(ben.page);
   await ben.goOffline();
