@@ -98,17 +98,16 @@ export const commands: Record<string, BrowserCommand<string[]>> = {
   opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
   // The first `failures` requests of this script fail, as offline; the next one succeeds. Then the interception ends,
   // because Chromium uses no cache while requests are intercepted.
-  failFirst: async ({ page }, url = '', failures = '1') => {
+  failFirst: async (
+    { page },
+    url = '',
+    failures = '1',
+    body = `export const answer = 42; export const { url } = import.meta;`,
+  ) => {
     let left = Number(failures);
-    const addresses = `${url}*`;
-    await page.route(addresses, async (route) => {
-      if (left-- > 0) return route.abort();
-      await route.fulfill({
-        contentType: 'text/javascript',
-        body: `export const answer = 42; export const { url } = import.meta;`,
-      });
-      return page.unroute(addresses);
-    });
+    await page.route(`${url}*`, (route) =>
+      left-- > 0 ? route.abort() : route.fulfill({ contentType: 'text/javascript', body }),
+    );
   },
   // Loaded on demand: most tests need no server.
   accessToSyncServer: async (_context, schemaJson = '', databaseId = '', origin = '', principal = 'ann') =>

@@ -28,7 +28,7 @@ export const LAYERS = {
     ['.'],
   ],
   'packages/client/src': [
-    ['rpc', 'new-id.ts', 'search-text.ts'],
+    ['rpc', 'load-part.ts', 'new-id.ts', 'search-text.ts'],
     // The page: the public interface first, which all of it implements or uses.
     ['interface', 'schema'],
     ['client.ts'],

@@ -11,7 +11,7 @@ export const ERROR_GROUPS = [
         'Reads work and sync continues; every write rejects. Deploy a bundle that knows the newer schema. `table`, `column` and `problem` name the difference.',
       'client-closed': 'Do not use a client after `close()` or `leave()`. Create a new one.',
       'code-unloadable':
-        'Repeat the call when the device is online; `part` names what is missing. If it fails again, a deploy removed the files of this bundle: reload the page. For the part `sqlite`, `problem` is the browser’s message: the `.wasm` file is missing, or a [Content-Security-Policy](guides/production.md#content-security-policy) forbids WebAssembly.',
+        'Repeat the call when the device is online; `part` names what is missing; for `worker`, `url` and `problem` say what the page found. If it fails again, a deploy removed the files of this bundle: reload the page. For the part `sqlite`, `problem` is the browser’s message: the `.wasm` file is missing, or a [Content-Security-Policy](guides/production.md#content-security-policy) forbids WebAssembly.',
       'config-invalid':
         'Correct every problem that `problems` lists, one per line: in the options of `createClient` or the settings of the server.',
       'database-mismatch':

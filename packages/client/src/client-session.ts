@@ -1,6 +1,6 @@
-import { encodeSchema, RockpoolError } from '@rockpool/shared';
+import { encodeSchema, RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { proxy, type Remote } from 'comlink';
-import type { ClientOptions } from './interface/client-options.ts';
+import type { ClientOptions, SyncOptions } from './interface/client-options.ts';
 import { loadPart } from './load-part.ts';
 import { newId } from './new-id.ts';
 import { reportUncaught } from './rpc/error-transfer.ts';
@@ -63,7 +63,6 @@ export class ClientSession {
     this.environment = environment;
     this.openOptions = openOptionsOf(options);
     this.onProblem = options.onError ?? reportUncaught;
-    const { persistence } = this.openOptions;
     this.worker = new ReplaceableWorker({
       connect: () => environment.connect(this.onProblem),
       reopen: (worker) => this.reopen(worker),
@@ -76,18 +75,19 @@ export class ClientSession {
       show: (tabId, states) => worker.call((api) => api.showPresence(tabId, states)),
       onProblem: this.onProblem,
     });
-    this.status = createStatusStore({
-      ...INITIAL_STATUS,
-      // The worker's first status replaces `durable` with the actual medium before the app receives a status.
-      persistence: persistence === 'durable' ? INITIAL_STATUS.persistence : persistence,
-      role: 'none',
-    });
+    // The app receives the client after the worker's first status.
+    this.status = createStatusStore({ ...INITIAL_STATUS, role: 'none' });
   }
 
   /** Rejects like `createClient`. */
   async open(): Promise<void> {
+    const open = (): Promise<void> => this.worker.call((worker) => this.openIn(worker));
     try {
-      await this.worker.call((worker) => this.openIn(worker));
+      await open().catch((thrown: unknown) => {
+        if (toRockpoolError(thrown).fields['loadsNow'] === undefined) throw thrown;
+        this.worker.startAgain();
+        return open();
+      });
       if (this.openOptions.persistence !== 'memory') this.worker.watch();
     } catch (error) {
       this.endWorker();
@@ -170,15 +170,16 @@ export class ClientSession {
 
   /** Loads the code when the worker first asks for a token, because nothing before the first query needs it. */
   private async askToken(): Promise<string> {
-    const { sync } = this.options;
-    if (sync === undefined) throw new RockpoolError('internal', { asked: 'token' });
     if (this.tokenSource === null) {
       const { createTokenSource } = await loadPart('token', () => import('./tab/token-source.ts')).catch(
         (cause: unknown) => {
           throw new RockpoolError('network-unreachable', { stage: 'token' }, { cause });
         },
       );
-      this.tokenSource ??= createTokenSource({ token: sync.token, onError: this.onProblem });
+      this.tokenSource ??= createTokenSource({
+        token: (this.options.sync as SyncOptions).token,
+        onError: this.onProblem,
+      });
     }
     return this.tokenSource();
   }
@@ -210,15 +211,17 @@ export class ClientSession {
     const page = this.environment.page();
     if (page === null) return;
     const { worker, onProblem } = this;
+    const tell = (run: (api: Remote<WorkerApi>) => Promise<void>) => (): void => void worker.call(run).catch(onProblem);
+    const suspend = tell((api) => api.suspend());
     const stop = followPageLifecycle(
       page,
       (event) => {
         this.beforeAway(event);
-        worker.call((api) => api.suspend()).catch(onProblem);
+        suspend();
       },
-      () => void worker.call((api) => api.resume()).catch(onProblem),
-      () => void worker.call((api) => api.online()).catch(onProblem),
-      () => void worker.call((api) => api.offline()).catch(onProblem),
+      tell((api) => api.resume()),
+      tell((api) => api.online()),
+      tell((api) => api.offline()),
       () => {
         // Runs in the tab that syncs. If that tab does not answer, the next write reports the failure.
         if (this.options.sync !== undefined) worker.call((api) => api.syncNow()).catch(() => undefined);

@@ -12,7 +12,7 @@ import { connectWorker } from './tab/worker-connection.ts';
  * Rejects with a `RockpoolError`:
  * - `config-invalid`: the options have problems
  * - `worker-unavailable`: there are no web workers, as in Node, where `createClient` of `@rockpool/client/node` works
- * - `worker-unloadable`: the worker's script failed to load; the fields name its address and, if known, the reason
+ * - `worker-unloadable`: the worker's script is missing or blocked; the fields name its address and the reason
  * - `code-unloadable`: a file with code for this database failed to load; `part` names it. For `sqlite`, `problem` is
  *   the browser's message, for example that a Content-Security-Policy forbids WebAssembly
  * - `opening-stalled`: the browser, or the server of the app's code, does not respond; `stage` names it

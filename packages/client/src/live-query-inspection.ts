@@ -4,9 +4,14 @@ import type { LiveQueryRuns } from './rpc/worker-api.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
 import type { SqlRow } from './rpc/sql-value.ts';
 
-/** Facts about the running live queries, known to a page and its worker. */
-export interface LiveQueryInspection {
-  readonly runs: readonly LiveQueryRuns[];
+/** The running live queries of a page. */
+export interface InspectedLiveQueries {
+  /** Asks the worker, which knows the cost of each. */
+  readonly source: {
+    call(
+      run: (worker: { liveQueryRuns(): Promise<readonly LiveQueryRuns[]> }) => Promise<readonly LiveQueryRuns[]>,
+    ): Promise<readonly LiveQueryRuns[]>;
+  };
   readonly watchedById: ReadonlyMap<
     number,
     {
@@ -22,4 +27,4 @@ export interface LiveQueryInspection {
  * Connects the devtools to the live queries of a client. Separate from the client, because only devtools need the cost
  * of a query, and a page without them should not load this code.
  */
-export const liveQueryInspections: WeakMap<Client, () => Promise<LiveQueryInspection>> = new WeakMap();
+export const liveQueryInspections: WeakMap<Client, InspectedLiveQueries> = new WeakMap();

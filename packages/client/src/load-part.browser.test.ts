@@ -5,7 +5,8 @@ import { loadPart } from './load-part.ts';
 
 declare module 'vitest/browser' {
   interface BrowserCommands {
-    failFirst: (url: string, failures: string) => Promise<void>;
+    /** Serves a script whose first requests fail. */
+    failFirst: (url: string, failures: string, body?: string) => Promise<void>;
   }
 }
 

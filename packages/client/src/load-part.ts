@@ -13,7 +13,8 @@ export type CodePart =
   | 'schema'
   | 'snapshot'
   | 'token'
-  | 'warm-up';
+  | 'warm-up'
+  | 'worker';
 
 let attempts = 0;
 

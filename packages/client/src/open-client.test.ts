@@ -1,4 +1,10 @@
-import { buildSchema, RockpoolError } from '@rockpool/shared';
+import {
+  buildSchema,
+  DEFAULT_DOCUMENT_RULE,
+  DEFAULT_MERGE_RULES,
+  RockpoolError,
+  type ErrorFields,
+} from '@rockpool/shared';
 import type { Remote } from 'comlink';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -16,6 +22,7 @@ import type { EncodedRows } from './rpc/rows-transfer.ts';
 import type { TabApi, WorkerApi } from './rpc/worker-api.ts';
 import { defineSchema } from './schema/define-schema.ts';
 import { requireAllSent } from './tab/require-all-sent.ts';
+import type { PageEvents } from './tab/page-lifecycle.ts';
 import { settle } from '../testing/fake-tabs.ts';
 import { testTable } from '../testing/worker/table-schema.ts';
 
@@ -85,6 +92,55 @@ const unsent = (pendingCount: number): EncodedRows => ({
   names: ['pendingCount', 'rejectedCount'],
   columns: [pendingCount, 0].map((value) => ({ kind: 'mixed', values: [value] }) as const),
   rowCount: 1,
+});
+
+describe('a client whose worker does not load', () => {
+  const failure = (fields: ErrorFields): RockpoolError => new RockpoolError('code-unloadable', fields);
+
+  it('starts another worker if the script loads now', async () => {
+    const workers = new Workers();
+    workers.opened = () => {
+      workers.opened = () => Promise.resolve();
+      return Promise.reject(failure({ part: 'worker', loadsNow: true }));
+    };
+    const client = await workers.open('durable');
+    expect([workers.tabs.length, workers.problems]).toEqual([2, []]);
+    await client.close();
+  });
+
+  it.each([
+    ['does not load in another worker either', { part: 'worker', loadsNow: true }, 2],
+    ['is out of reach', { part: 'worker' }, 1],
+  ])('rejects with the error if the script %s', async (_, fields, started) => {
+    const workers = new Workers();
+    workers.opened = () => Promise.reject(failure(fields));
+    await expect(workers.open('durable')).rejects.toMatchObject({ code: 'code-unloadable', fields });
+    expect([workers.tabs.length, workers.ended.length]).toEqual([started, 1]);
+  });
+});
+
+it.each([
+  ['soon after opening if the schema has documents', [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }], 1],
+  ['on first use if the schema has no documents', [], 0],
+])('a client in a page loads the code of documents %s', async (_, documents, loads) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    vi.mocked(loadPart).mockClear();
+    const workers = new Workers();
+    const page = { window: new EventTarget(), document: new EventTarget() as PageEvents['document'] };
+    const columns = { id: 'text not null', content: 'text' };
+    const merge = { ...DEFAULT_MERGE_RULES, documents };
+    const client = await openClient(
+      { name: 'page', schema: buildSchema([testTable('page', columns, { merge })]) },
+      { ...workers.environment, page: () => page },
+    );
+    expect(loadPart).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(vi.mocked(loadPart).mock.calls.filter(([part]) => part === 'documents')).toHaveLength(loads);
+    await client.close();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('a client replaces a stuck worker and reports it', async () => {

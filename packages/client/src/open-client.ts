@@ -1,4 +1,4 @@
-import { RockpoolError } from '@rockpool/shared';
+import { RockpoolError, type Schema } from '@rockpool/shared';
 import type { Client } from './client.ts';
 import type { ClientOptions } from './interface/client-options.ts';
 import type { TransactionOptions, Write } from './interface/writes.ts';
@@ -22,6 +22,9 @@ import { streamRows } from './tab/stream-rows.ts';
 import { SyncedWrites } from './tab/synced-writes.ts';
 import { runTransaction, type OwnOptions, type TransactionSource } from './tab/transaction.ts';
 import { UndoHistory } from './tab/undo-history.ts';
+
+/** Late enough for the app's first queries and their rows. */
+const DOCUMENTS_AFTER_MS = 2_000;
 
 /** See createClient. */
 export async function openClient(options: ClientOptions, environment: ClientEnvironment): Promise<Client> {
@@ -54,8 +57,8 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
     ...writesOf(session, sync !== undefined),
     rejected: rejectedOf(session),
     outbox: {
-      list: async (given) => (await rareCalls()).listWaiting(session, given),
-      withdraw: async (id) => (await rareCalls()).withdraw(session, id),
+      list: ({ limit = 100 } = {}) => session.call((worker) => worker.waiting(limit)),
+      withdraw: async (id) => (await session.write([], { kind: 'withdraw', id })).length > 0,
     },
     live: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
       live.live<Row>(toStatement(given, params)),
@@ -82,7 +85,6 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
       upToDate: (given) =>
         new Promise((resolve, reject) => {
           const signal = given?.signal;
-          signal?.throwIfAborted();
           signal?.addEventListener('abort', () => reject(signal.reason)); // The code may still load.
           rareCalls()
             .then((calls) => calls.untilUpToDate(session, sync, given))
@@ -96,8 +98,15 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
     },
     close: () => session.close(),
   };
-  liveQueryInspections.set(client, () => live.inspect());
+  liveQueryInspections.set(client, live);
+  if (environment.page() !== null) loadEarly(schema, documents);
   return client;
+}
+
+/** Fetches the code of documents, because a user may open the first one without a network. */
+function loadEarly({ tables }: Schema, documents: () => Promise<unknown>): void {
+  if (tables.some(({ merge }) => merge.documents.length > 0))
+    setTimeout(() => documents().catch(() => undefined), DOCUMENTS_AFTER_MS);
 }
 
 function readsOf(session: ClientSession): Pick<Client, 'query' | 'columns' | 'stream' | 'rowSyncState' | 'backup'> {

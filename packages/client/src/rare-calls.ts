@@ -5,4 +5,3 @@ export { openRestorePlan } from './open-restore-plan.ts';
 export { findNamedMoment, openRowHistory } from './open-row-history.ts';
 export { requireAllSent } from './tab/require-all-sent.ts';
 export { untilUpToDate } from './tab/until-up-to-date.ts';
-export { listWaiting, withdraw } from './tab/outbox-calls.ts';

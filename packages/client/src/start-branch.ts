@@ -92,8 +92,8 @@ export async function startBranch(parts: BranchParts): Promise<Branch> {
     leave: () => branch.discard(),
     close: () => ending.close(),
   };
-  const inspect = liveQueryInspections.get(client);
-  if (inspect !== undefined) liveQueryInspections.set(branch, inspect);
+  const inspected = liveQueryInspections.get(client);
+  if (inspected !== undefined) liveQueryInspections.set(branch, inspected);
   return branch;
 }
 

@@ -15,10 +15,10 @@ it('liveQueries combines the reports of the page and of the worker about each li
   const client = {} as Client;
   const state = { rows: [{ n: 1 }, { n: 2 }], error: null, loading: false };
   const watched = { statement: { sql: 'a', params: [] }, state, listeners: { count: 1 }, resultCount: 2 };
-  liveQueryInspections.set(client, async () => ({
-    runs: [RUNS, { ...RUNS, queryId: 99 }],
+  liveQueryInspections.set(client, {
+    source: { call: (run) => run({ liveQueryRuns: async () => [RUNS, { ...RUNS, queryId: 99 }] }) },
     watchedById: new Map([[1, watched]]),
-  }));
+  });
   expect(await liveQueries(client)).toEqual([
     {
       sql: 'a',

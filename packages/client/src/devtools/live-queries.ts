@@ -31,10 +31,11 @@ export interface LiveQueryInfo {
  * ```
  */
 export async function liveQueries(client: Client): Promise<LiveQueryInfo[]> {
-  const inspection = await liveQueryInspections.get(client)?.();
-  if (inspection === undefined) return [];
-  return inspection.runs.flatMap(({ queryId, dependencies, ...runs }) => {
-    const watched = inspection.watchedById.get(queryId);
+  const inspected = liveQueryInspections.get(client);
+  if (inspected === undefined) return [];
+  const known = await inspected.source.call((worker) => worker.liveQueryRuns());
+  return known.flatMap(({ queryId, dependencies, ...runs }) => {
+    const watched = inspected.watchedById.get(queryId);
     if (watched === undefined) return [];
     return {
       sql: watched.statement.sql,

@@ -1,6 +1,6 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { LiveQuery, LiveState } from '../interface/live-query.ts';
-import type { LiveQueryInspection } from '../live-query-inspection.ts';
+import type { InspectedLiveQueries } from '../live-query-inspection.ts';
 import { applyDiff } from '../rpc/rows-diff.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { SqlRow } from '../rpc/sql-value.ts';
@@ -17,11 +17,9 @@ export interface LiveSource {
 export type LiveEvent = Extract<WorkerEvent, { kind: 'live' }>;
 
 /** All live queries of a page. Equal statements with equal parameters share one query in the worker. */
-export interface LiveQueries {
+export interface LiveQueries extends InspectedLiveQueries {
   live<Row>(statement: SqlStatement): LiveQuery<Row>;
   onEvent(event: LiveEvent): void;
-  /** The statistics of the page and its worker about the queries that run. */
-  inspect(): Promise<LiveQueryInspection>;
   /** Runs all queries again in a replacement worker, which has no state of this page. */
   watchAgain(): void;
   /** Ends all queries: the worker is gone. Listeners get this error. */
@@ -47,9 +45,9 @@ interface Watched {
 }
 
 export class PageQueries implements LiveQueries {
-  private readonly source: LiveSource;
+  readonly source: LiveSource;
   private readonly watchedByKey = new Map<string, Watched>();
-  private readonly watchedById = new Map<number, Watched>();
+  readonly watchedById: Map<number, Watched> = new Map();
   private readonly handles = new Map<string, WeakRef<LiveQuery<SqlRow>>>();
   private readonly forgottenHandles = new FinalizationRegistry<string>((key) => {
     if (this.handles.get(key)?.deref() === undefined) this.handles.delete(key);
@@ -82,10 +80,6 @@ export class PageQueries implements LiveQueries {
 
   watchAgain(): void {
     for (const watched of this.watchedById.values()) this.askFor(watched);
-  }
-
-  async inspect(): Promise<LiveQueryInspection> {
-    return { runs: await this.source.call((worker) => worker.liveQueryRuns()), watchedById: this.watchedById };
   }
 
   end(error: RockpoolError): void {

@@ -27,6 +27,7 @@ export interface TabWorkerOptions {
 }
 
 export interface TabWorker extends WorkerConnection {
+  startAgain(): void;
   /** Starts replacing workers that do not answer. */
   watch(): void;
   /** Replaces the worker now, for a reason that it reported itself. */
@@ -48,7 +49,7 @@ interface Run {
 export class ReplaceableWorker implements TabWorker {
   private readonly options: TabWorkerOptions;
   private readonly pingMs: number;
-  private run: Run;
+  private run!: Run;
   /**
    * The state of the current worker. It receives no pings while it opens the database, which may take a long time, nor
    * after a final failure, which leaves the state as it is.
@@ -60,7 +61,12 @@ export class ReplaceableWorker implements TabWorker {
   constructor(options: TabWorkerOptions) {
     this.options = options;
     this.pingMs = options.pingMs ?? PING_MS;
-    this.run = { connection: options.connect(), whenUsable: Promise.resolve() };
+    this.startAgain();
+  }
+
+  /** Starts another worker before the first one has opened the database. */
+  startAgain(): void {
+    this.run = { connection: this.options.connect(), whenUsable: Promise.resolve() };
   }
 
   watch(): void {
@@ -115,7 +121,7 @@ export class ReplaceableWorker implements TabWorker {
 
   private check(): void {
     const { connection } = this.run;
-    if (this.opening === 'failed') return this.replace(new RockpoolError('worker-stuck', { restarted: true }));
+    if (this.opening === 'failed') return this.replace(new RockpoolError('worker-stuck'));
     if (this.opening !== 'done') return;
     if (this.unanswered >= PINGS_UNANSWERED)
       return this.restart(new RockpoolError('worker-stuck', { waitedMs: this.unanswered * this.pingMs }));

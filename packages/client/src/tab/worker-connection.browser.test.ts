@@ -1,5 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { commands } from 'vitest/browser';
 import { connectWorker, type WorkerConnection } from './worker-connection.ts';
 
 const closed = new RockpoolError('client-closed');
@@ -15,8 +16,8 @@ function connect(script: string): { readonly connection: WorkerConnection; reado
   return { connection, problems };
 }
 
-function connectTo(url: string, WorkerOfPage: typeof Worker = Worker): WorkerConnection {
-  const connection = connectWorker({ worker: new WorkerOfPage(url, { type: 'module' }), url }, () => undefined);
+function connectTo(url: string): WorkerConnection {
+  const connection = connectWorker({ worker: new Worker(url, { type: 'module' }), url }, () => undefined);
   connections.push(connection);
   return connection;
 }
@@ -64,7 +65,6 @@ describe('a call into the worker', () => {
       [new URL('/@fs/no-such-file/entry.js', location.href).href, { status: expect.any(Number) }],
       [location.href, { contentType: 'text/html' }],
       [text, { contentType: 'text/plain' }],
-      [gone, { problem: 'the address is unreachable from this page' }],
     ] as const) {
       await expect(query(connectTo(url))).rejects.toMatchObject({
         code: 'worker-unloadable',
@@ -72,7 +72,35 @@ describe('a call into the worker', () => {
         fields: { url, help: 'docs/guides/client.md#bundlers', ...fields },
       });
     }
+    await expect(query(connectTo(gone))).rejects.toMatchObject({
+      code: 'code-unloadable',
+      recovery: 'retry',
+      fields: { part: 'worker', url: gone, problem: 'the address is unreachable from this page' },
+    });
     expect(await query(connectTo(there))).toBe('answer');
+  });
+
+  it.each([
+    ['first request fails', 1],
+    ['requests fail for a moment', 3],
+  ])('rejects with an error that says that the script loads now, if its %s', async (_, failures) => {
+    const url = new URL(`/worker-fails-${failures}.js`, location.href).href;
+    await commands.failFirst(url, String(failures), ANSWERING);
+    await expect(query(connectTo(url))).rejects.toMatchObject({
+      code: 'code-unloadable',
+      recovery: 'retry',
+      fields: { part: 'worker', url, loadsNow: true },
+    });
+    expect(await query(connectTo(url))).toBe('answer');
+  });
+
+  it('rejects with an error that says that the script loads now, if an import of it fails for a moment', async () => {
+    const imported = new URL('/imported-by-worker.js', location.href).href;
+    await commands.failFirst(imported, '2', ANSWERING);
+    const script = new Blob([`import '${imported}';`], { type: 'text/javascript' });
+    const url = URL.createObjectURL(script);
+    await expect(query(connectTo(url))).rejects.toMatchObject({ code: 'code-unloadable', fields: { loadsNow: true } });
+    expect(await query(connectTo(url))).toBe('answer');
   });
 
   it('rejects with the reason if a policy of the page refuses the script', async () => {
@@ -81,11 +109,15 @@ describe('a call into the worker', () => {
     const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
     document.body.append(frame);
     await loaded;
-    const { Worker: WorkerOfFrame } = frame.contentWindow as unknown as typeof globalThis;
     const url = URL.createObjectURL(new Blob([ANSWERING], { type: 'text/javascript' }));
-    await expect(query(connectTo(url, WorkerOfFrame))).rejects.toMatchObject({
+    const diagnosis = new URL('./why-unloadable.ts', import.meta.url).href;
+    const { eval: evalInFrame } = frame.contentWindow as unknown as typeof globalThis;
+    const { whyUnloadable } = await (evalInFrame(`import(${JSON.stringify(diagnosis)})`) as Promise<
+      typeof import('./why-unloadable.ts')
+    >);
+    expect(await whyUnloadable(url)).toMatchObject({
       code: 'worker-unloadable',
-      fields: { url, problem: expect.stringContaining('Content-Security-Policy') },
+      fields: { url, problem: 'a Content-Security-Policy of the page (worker-src) blocks the script' },
     });
     frame.remove();
   });

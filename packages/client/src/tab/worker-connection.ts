@@ -1,5 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { releaseProxy, wrap, type Remote } from 'comlink';
+import { loadPart } from '../load-part.ts';
 import { installErrorTransfer } from '../rpc/error-transfer.ts';
 import type { WorkerApi } from '../rpc/worker-api.ts';
 import type { StartedWorker } from './start-worker.ts';
@@ -17,8 +18,8 @@ export interface WorkerConnection {
 
 /**
  * `onProblem` receives errors in the worker that belong to no call; the worker continues after them. A script that
- * cannot be loaded fails all calls with `worker-unloadable`; one that throws at its start, with `internal`; one that
- * does not start within a minute, with `opening-stalled`.
+ * cannot be loaded fails all calls with an error of `whyUnloadable`; one that throws at its start, with `internal`; one
+ * that does not start within a minute, with `opening-stalled`.
  */
 export function connectWorker(
   { worker, url }: StartedWorker,
@@ -54,7 +55,10 @@ export function connectWorker(
     event.preventDefault(); // The browser reports nothing; the error is reported below, with a code.
     if (ended !== null) return;
     // The event is an ErrorEvent for an error in the script, and a plain Event for a missing script.
-    if (!hasAnswered && !(event instanceof ErrorEvent)) return void explainUnloadable(url).then(end);
+    if (!hasAnswered && !(event instanceof ErrorEvent))
+      return void loadPart('worker', () => import('./why-unloadable.ts'))
+        .then(({ whyUnloadable }) => whyUnloadable(url))
+        .then(end, end);
     const cause: unknown = event.error ?? new Error(event.message);
     const error = new RockpoolError(
       'internal',
@@ -80,18 +84,6 @@ export function connectWorker(
     },
     end,
   };
-}
-
-/**
- * Loads the diagnosis only after a failure. If the diagnosis cannot be loaded either, the error still has the address.
- */
-async function explainUnloadable(url: string): Promise<RockpoolError> {
-  try {
-    const { whyUnloadable } = await import('./why-unloadable.ts');
-    return await whyUnloadable(url);
-  } catch (cause) {
-    return new RockpoolError('worker-unloadable', { url }, { cause });
-  }
 }
 
 /**

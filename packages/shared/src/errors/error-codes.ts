@@ -167,4 +167,4 @@ export function messageOf(code: ErrorCode): string {
 }
 
 /** All codes, for tests and documentation. */
-export const ERROR_CODES: readonly ErrorCode[] = Object.keys(ERROR_KINDS) as ErrorCode[];
+export const ERROR_CODES: readonly ErrorCode[] = /* @__PURE__ */ Object.keys(ERROR_KINDS) as ErrorCode[];

@@ -83,3 +83,21 @@ it('the list of rejected changesets is read without its code, which cannot be lo
   await expect(reads.listRejected()).rejects.toMatchObject({ code: 'code-unloadable' });
   opened.close();
 });
+
+it('a read whose code could not be loaded loads it at the next call', async () => {
+  const opened = openInMemory();
+  vi.mocked(isChangelogCodeLoaded).mockReturnValue(false);
+  const reads = localReads(opened, { backup: () => Promise.reject(new Error('no file')) });
+  opened.write({ id: 'a', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] });
+  for (const read of [
+    () => reads.listWaiting(1),
+    () => reads.rowSyncState('account', ['a']),
+    () => (opened.rejected.add(1, new RockpoolError('constraint-check').toData(), 0), reads.listRejected()),
+  ]) {
+    vi.mocked(loadChangelogCode).mockReset();
+    vi.mocked(loadChangelogCode).mockRejectedValueOnce(new RockpoolError('code-unloadable', { part: 'changelog' }));
+    await expect(read()).rejects.toMatchObject({ code: 'code-unloadable' });
+    expect(await read()).toBeTruthy();
+  }
+  opened.close();
+});
