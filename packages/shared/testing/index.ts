@@ -1,3 +1,4 @@
+export { anyCharacter } from './any-character.ts';
 export {
   cellValue,
   changeGroup,

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { encodeDocumentCell } from '@rockpool/shared/document';
+import { anyCharacter } from '@rockpool/shared/testing';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { insert } from './changeset.ts';
@@ -92,7 +93,7 @@ const NASTY = [
 const nasty = fc.oneof(
   fc.constantFrom(...NASTY),
   fc.tuple(fc.constantFrom(...NASTY), fc.string({ maxLength: 5 })).map(([a, b]) => a + b),
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }),
+  fc.string({ unit: anyCharacter, minLength: 1, maxLength: 30 }),
 );
 const isDatabaseName = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text);
 

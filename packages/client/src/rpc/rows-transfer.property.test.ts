@@ -1,3 +1,4 @@
+import { anyCharacter } from '@rockpool/shared/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/kit/level.ts';
@@ -27,7 +28,7 @@ function transfer(encoded: EncodedRows): EncodedRows {
 
 const text = fc.oneof(
   fc.string({ maxLength: 60 }),
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: anyCharacter, maxLength: 60 }),
   fc.constantFrom('', '\uFEFFmark', '\u0000', 'é', '😀', 'x'.repeat(200)),
 );
 const number = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double({ noNaN: true }), fc.constant(-0));

@@ -1,4 +1,5 @@
 import type { CellValue } from '@rockpool/shared';
+import { anyCharacter } from '@rockpool/shared/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Connection } from '../sqlite/connection.ts';
@@ -20,7 +21,7 @@ const integer = fc.oneof(
 // SQLite binds -0.0 as 0.0.
 const real = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const text = fc
-  .oneof(fc.string({ maxLength: 50 }), fc.string({ unit: 'binary', maxLength: 50 }), fc.constant('\uFEFFmark'))
+  .oneof(fc.string({ maxLength: 50 }), fc.string({ unit: anyCharacter, maxLength: 50 }), fc.constant('\uFEFFmark'))
   .filter((value) => !value.includes('\u0000'));
 const cell: fc.Arbitrary<CellValue> = fc.oneof(
   fc.constant(null),
