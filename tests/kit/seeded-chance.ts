@@ -7,6 +7,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { atLevel } from './level.ts';
+import './quick-drizzle.ts';
 import { seedOfRun } from './seed.ts';
 import { SeededBytes } from './seeded-bytes.ts';
 
