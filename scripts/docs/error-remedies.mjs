@@ -160,7 +160,8 @@ export const ERROR_GROUPS = [
       'auth-token-expired': 'Nothing, if `token` fetches a new one for each call; the client asks again.',
       'auth-token-invalid':
         'Get a new token. If that one is rejected too: `claim` names the claim that the server refuses, such as `aud` (`--audience`), `iss` (`--issuer`, `--oidc-issuer`) or `role`. Without it, the token is missing, malformed or not signed with a key of `--secret-file`, `--key-set` or `--oidc-issuer`.',
-      'auth-unavailable': 'Restore access to the identity provider’s key set or to your `authenticate` function.',
+      'auth-unavailable':
+        'Restore access to the identity provider’s key set or to your `authenticate` function; with `check`, that function of yours did not answer within `withinMs`.',
       'invitation-invalid': 'Create a new invitation.',
       'quota-exceeded':
         'Ask the operator for more; the changes are then sent. `quota` names the quota, and `limit` is its size. Unless it is `sites`, the user can also withdraw large changes that wait (`client.outbox`); those behind them are sent if they only delete rows. A withdrawal costs a site. Deleted rows of a database count until their tombstones expire ([a full disk](server.md#a-full-disk)).',

@@ -48,6 +48,8 @@ export const LOG_EVENTS = [
       'authenticate-error':
         'Your `authenticate` threw something other than a `RockpoolError`, or returned an invalid id; the token was refused.',
       'authorize-error': 'Your `authorize` threw; the operation was refused.',
+      'check-unanswered':
+        'Your `authenticate` or `authorize` (`check`) did not answer within `withinMs`; the client was refused with `auth-unavailable` and tries again.',
       'log-failed': 'Your `log` threw; the line before this one is the one that it did not write.',
       'request-error': 'A request failed with `internal`. Report it with the line.',
       'session-error': 'A session ended with `internal`. Report it with the line.',

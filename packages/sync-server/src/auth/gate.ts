@@ -12,6 +12,12 @@ export interface GateOptions {
 }
 
 /**
+ * How long a check may take. Less than the silence after which a session counts as dead (session/limits.ts), because
+ * nothing is read from its client meanwhile, and the client should learn the reason.
+ */
+const ANSWER_WITHIN_MS = 30_000;
+
+/**
  * Authenticates and authorizes every message and every request. Errors thrown by a host's own checks are logged here
  * and never reach a client.
  */
@@ -25,7 +31,7 @@ export class Gate {
   /** Throws `auth-token-expired`, `auth-token-invalid` or `auth-unavailable`. */
   async authenticate(token: string): Promise<Principal> {
     try {
-      const principal = await this.options.authenticate(token);
+      const principal = await this.answerTo('authenticate', this.options.authenticate(token));
       if (principal.expiresAtMs <= this.options.now()) throw new RockpoolError('auth-token-expired');
       return this.checked(principal);
     } catch (error) {
@@ -43,7 +49,8 @@ export class Gate {
     if (!isDatabaseId(databaseId)) return false;
     try {
       const answer = this.options.authorize(principal, databaseId, operation);
-      return typeof answer === 'boolean' ? answer : answer.catch((error: unknown) => this.refuse(error));
+      if (typeof answer === 'boolean') return answer;
+      return this.answerTo('authorize', answer).catch((error: unknown) => this.refuse(error));
     } catch (error) {
       return this.refuse(error);
     }
@@ -57,6 +64,23 @@ export class Gate {
           ? refusalOf('read')
           : refusalOf(operation),
       );
+    }
+  }
+
+  /** Rejects with `auth-unavailable` if the host's function does not answer. */
+  private async answerTo<Answer>(check: 'authenticate' | 'authorize', answer: Promise<Answer>): Promise<Answer> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const overdue = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        this.options.log('check-unanswered', { check, withinMs: ANSWER_WITHIN_MS });
+        reject(new RockpoolError('auth-unavailable', { check, withinMs: ANSWER_WITHIN_MS }));
+      }, ANSWER_WITHIN_MS);
+      timer.unref();
+    });
+    try {
+      return await Promise.race([answer, overdue]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

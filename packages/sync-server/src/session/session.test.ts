@@ -286,6 +286,49 @@ describe('a session whose connection breaks before it is open', () => {
   );
 });
 
+describe('a session whose host answers slowly whether it may read', () => {
+  async function waitingSession(): Promise<{
+    session: Session;
+    asked: ((isAllowed: boolean) => void)[];
+    later(): void;
+  }> {
+    const asked: ((isAllowed: boolean) => void)[] = [];
+    let isSlow = false;
+    let nowMs = 0;
+    const authorize = (): boolean | Promise<boolean> => !isSlow || new Promise((resolve) => void asked.push(resolve));
+    const services = sessionServices(
+      database,
+      () => undefined,
+      authorize,
+      () => nowMs,
+    );
+    const { session } = beginSession(services);
+    await greet(session);
+    isSlow = true;
+    return { session, asked, later: () => session.checkDeadlines((nowMs += 2_000)) };
+  }
+
+  it('asks one question at a time', async () => {
+    const { asked, later } = await waitingSession();
+    for (let i = 0; i < 10; i++) later();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('asks again after the answer if rights changed meanwhile', async () => {
+    const { session, asked, later } = await waitingSession();
+    later();
+    session.reauthorizeNow();
+    session.reauthorizeNow();
+    expect(asked).toHaveLength(1);
+    asked[0]?.(true);
+    await expect.poll(() => asked.length).toBe(2);
+    asked[1]?.(true);
+    await expect.poll(() => asked.length).toBe(3);
+    asked[2]?.(false);
+    await expect.poll(() => session.hasEnded).toBe(true);
+  });
+});
+
 describe('a session that its database no longer serves', () => {
   it('ends when the database is closed', async () => {
     const closing = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { onFailure: () => undefined });

@@ -101,7 +101,9 @@ export class Session implements Subscriber {
   private isAsking = false;
   // What counts towards the limit of the principal (ConnectionQuota).
   private countedBytes = 0;
-  // Whether rights changed while the session was joining.
+  // One check at a time: a host that answers slowly must not get ever more questions.
+  private isReauthorizing = false;
+  // Whether rights changed while the session was joining, or while they were checked.
   private mustReauthorize = false;
 
   /**
@@ -433,13 +435,18 @@ export class Session implements Subscriber {
    */
   private reauthorize(nowMs: number): void {
     const { principal, databaseId } = this;
-    this.mustReauthorize ||= nowMs === Infinity && !this.isOpen();
-    if (principal === null || !this.isOpen() || nowMs - this.authorizedMs < REAUTHORIZE_INTERVAL_MS) return;
+    const mustWait = !this.isOpen() || this.isReauthorizing;
+    this.mustReauthorize ||= nowMs === Infinity && mustWait;
+    if (principal === null || mustWait || nowMs - this.authorizedMs < REAUTHORIZE_INTERVAL_MS) return;
     this.authorizedMs = this.context.monotonicMs();
+    this.mustReauthorize = false;
+    this.isReauthorizing = true;
     const { gate } = this.context;
     this.settle(async () => {
       await gate.require(principal, databaseId, 'read');
       const canWrite = await gate.allows(principal, databaseId, 'write');
+      this.isReauthorizing = false;
+      if (this.mustReauthorize) this.reauthorizeNow();
       // The client reconnects, because the welcome granted other rights.
       if (!this.isOpen() || canWrite === this.canWrite) return;
       this.isRevoked = !canWrite;
