@@ -162,6 +162,9 @@ function inChromium(test: {
   };
 }
 
+// Vitest listens to the signals and the end of its process once for each of the projects below.
+process.setMaxListeners(50);
+
 const config: ViteUserConfig = defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
