@@ -236,9 +236,10 @@ export interface Client {
   /**
    * Closes the client and deletes the database and its branches from this device; the server's copy stays. Rejects with
    * `changes-unsent` while changes are pending or rejected, unless `discardUnsent` is true, and with `storage-busy`
-   * while another tab has the database open. The check saves open documents, rejecting like their `saved`, and waits
-   * for the writes of this tab; after ten seconds it rejects with `changes-unsent` and `isWriting`. Further writes
-   * reject with `client-closed` unless the check fails.
+   * while another tab has the database open. This client is closed then: when the other tab is closed, call `leave` of
+   * a new client, which checks again what that tab has written, or `leave({ discardUnsent: true })` again. The check
+   * saves open documents, rejecting like their `saved`, and waits for the writes of this tab; after ten seconds it
+   * rejects with `changes-unsent` and `isWriting`. Further writes reject with `client-closed` unless the check fails.
    */
   leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 

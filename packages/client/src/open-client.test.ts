@@ -338,6 +338,31 @@ it.each([0, 1])(
   },
 );
 
+it('leaving a database that another tab has open closes the client, and only with `discardUnsent` it can be repeated', async () => {
+  const workers = new Workers();
+  workers.answer = () => unsent(0);
+  const deleted: string[] = [];
+  let isBusy = true;
+  const client = await openClient(
+    { name: 'shared', schema: buildSchema([testTable('page', { id: 'text not null' })]) },
+    {
+      ...workers.environment,
+      deleteDatabase: async (name) => {
+        if (isBusy) throw new RockpoolError('storage-busy');
+        deleted.push(name);
+      },
+    },
+  );
+  await expect(client.leave()).rejects.toMatchObject({ code: 'storage-busy' });
+  await expect(client.leave({ discardUnsent: true })).rejects.toMatchObject({ code: 'storage-busy' });
+  isBusy = false;
+  // The other tab may have written, which only a new client can check.
+  await expect(client.leave()).rejects.toMatchObject({ code: 'client-closed' });
+  expect(deleted).toEqual([]);
+  await client.leave({ discardUnsent: true });
+  expect(deleted).toEqual(['shared']);
+});
+
 it('leaving waits for every write under way, also if a later one has ended', async () => {
   const workers = new Workers();
   const client = await workers.open('durable');
