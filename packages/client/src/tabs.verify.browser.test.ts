@@ -4,6 +4,7 @@ import type { Client } from './client.ts';
 import { createClient, newId, sql, type LiveQuery } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName, openTab, until, type BrowserTab } from '../testing/browser-tabs.ts';
+import { insert200 } from '../testing/insert-200.ts';
 
 // Behaviour of several tabs that the client's contract shows too, with other steps.
 
@@ -68,23 +69,15 @@ describe('two tabs', () => {
   });
 });
 
-/** Writes with ten requests in flight. After half of the writes, `halfway` runs while writing continues. */
-async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
-  let happening: Promise<void> | void = undefined;
-  for (let first = 0; first < 200; first += 10) {
-    const writes = upTo(10).map((index) => insert(client, first + index));
-    if (first === 100) happening = halfway();
-    await Promise.all(writes);
-  }
-  await happening;
-}
-
 describe('a follower that writes 200 times', () => {
   it('loses nothing and repeats nothing when the leader closes halfway', async () => {
     const name = freshName();
     const leader = await openClient(name);
     const follower = await openClient(name);
-    await insert200(follower, () => leader.close());
+    await insert200(
+      (number) => insert(follower, number),
+      () => leader.close(),
+    );
     expect(await numbersIn(follower)).toEqual(upTo(200));
     await until(() => follower.status.current.role === 'leader');
   });
@@ -94,7 +87,10 @@ describe('a follower that writes 200 times', () => {
     const leader = await openOtherTab(name);
     const follower = await openClient(name);
     const third = await openClient(name);
-    await insert200(follower, () => leader.kill());
+    await insert200(
+      (number) => insert(follower, number),
+      () => leader.kill(),
+    );
     expect(await numbersIn(follower)).toEqual(upTo(200));
     expect(await numbersIn(third)).toEqual(upTo(200));
     await insert(third, 200);

@@ -14,6 +14,7 @@ import { searchIndex } from '../src/schema/search-index.ts';
 import { searchText } from '../src/search-text.ts';
 import { sql } from '../src/tab/sql.ts';
 import { freshName, until, type BrowserTab } from './browser-tabs.ts';
+import { insert200 } from './insert-200.ts';
 
 const entry = sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull(), note: text() });
 const other = sqliteTable('other', { id: text().primaryKey() });
@@ -583,17 +584,6 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
   const itAnywhere = anywhere(options);
   const itWhereSharingDiffers = whereSharingDiffers(options);
   describe('when the leader tab dies, closes or is hidden', () => {
-    /** Keeps ten writes in flight. The disturbance happens halfway, and writing continues meanwhile. */
-    async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
-      let happening: Promise<void> | void = undefined;
-      for (let first = 0; first < 200; first += 10) {
-        const writes = upTo(10).map((index) => insert(client, first + index));
-        if (first === 100) happening = halfway();
-        await Promise.all(writes);
-      }
-      await happening;
-    }
-
     it.each(['closed', 'killed'] as const)(
       'a follower loses and repeats none of its writes if the leader tab is %s',
       async (how) => {
@@ -602,7 +592,10 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
         const mine = await openHere({ name, persistence });
         const third = await openHere({ name, persistence });
         const view = follow(third);
-        await insert200(mine, () => (how === 'closed' ? leader.client.close() : leader.kill()));
+        await insert200(
+          (number) => insert(mine, number),
+          () => (how === 'closed' ? leader.client.close() : leader.kill()),
+        );
         for (const client of [mine, third]) expect(await numbersIn(client)).toEqual(upTo(200));
         await until(() => mine.status.current.role === 'leader');
         await insert(third, 200);
@@ -688,7 +681,10 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       const name = freshName();
       const leader = await openElsewhere({ name, persistence, sync: syncing });
       const mine = await openHere({ name, persistence, sync: syncing });
-      await insert200(mine, () => leader.kill());
+      await insert200(
+        (number) => insert(mine, number),
+        () => leader.kill(),
+      );
       const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
       await until(async () => (await numbersIn(elsewhere)).length === 200);
       expect(await numbersIn(elsewhere)).toEqual(upTo(200));
