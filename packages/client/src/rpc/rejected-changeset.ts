@@ -44,8 +44,8 @@ export interface RejectedChangeset {
   readonly writtenMs: number;
   readonly rejectedMs: number;
   /**
-   * False while the changeset conflicts with rows of this device, or was withdrawn, but the server has not decided. It
-   * cannot be retried, replaced or dropped before the decision.
+   * False while the changeset conflicts with rows of this device, or was withdrawn, but the server has not decided, or
+   * the full resync after a withdrawal has not arrived. It cannot be retried, replaced or dropped before the decision.
    */
   readonly decided: boolean;
   readonly atomic: boolean;

@@ -21,6 +21,11 @@ export interface StoredRejection {
   readonly rejectedMs: number;
 }
 
+/** See Meta. */
+export interface WantsFullResync {
+  readonly wantsFullResync: boolean;
+}
+
 /**
  * What the code that load-changelog-code.ts loads uses of changelog, outbox and rejected changesets. They load it, so
  * it imports none of them.
@@ -31,8 +36,10 @@ export interface ChangesetSources {
     readAfter(sequence: number): Iterable<DecodedChangeset>;
   };
   readonly outbox: { lastAckedSequence(): number };
+  readonly meta: WantsFullResync;
   readonly rejected: {
     list(): readonly StoredRejection[];
+    isUndecided(stored: StoredRejection, lastAckedSequence: number, meta: WantsFullResync): boolean;
     withdrawnAfter(after: number): ReadonlySet<number>;
     isClosed(sequence: number): boolean;
   };

@@ -22,16 +22,16 @@ import type { ChangesetSources, DecodedChangeset } from './decoded-changeset.ts'
  * values. Omits tables and columns that the schema no longer has.
  */
 export function listRejected(
-  { rejected, outbox }: ChangesetSources,
+  { rejected, outbox, meta }: ChangesetSources,
   tablesById: ReadonlyMap<number, TableSchema>,
 ): RejectedChangeset[] {
   const lastAckedSequence = outbox.lastAckedSequence();
-  return rejected.list().map(({ changeset, error, rejectedMs }) => ({
-    sequence: changeset.sequence,
-    reason: error,
-    rejectedMs,
-    decided: changeset.sequence <= lastAckedSequence,
-    ...describe(changeset, tablesById),
+  return rejected.list().map((stored) => ({
+    sequence: stored.changeset.sequence,
+    reason: stored.error,
+    rejectedMs: stored.rejectedMs,
+    decided: !rejected.isUndecided(stored, lastAckedSequence, meta),
+    ...describe(stored.changeset, tablesById),
   }));
 }
 

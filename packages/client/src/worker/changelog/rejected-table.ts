@@ -1,7 +1,7 @@
 import { isErrorCode, RockpoolError, type ErrorCode, type ErrorData } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog } from './changelog.ts';
-import type { StoredRejection } from './decoded-changeset.ts';
+import type { StoredRejection, WantsFullResync } from './decoded-changeset.ts';
 
 /** The reason of a changeset that the user has withdrawn from the outbox: see sync/withdrawals.ts. */
 export const WITHDRAWN = 'changeset-withdrawn';
@@ -91,6 +91,18 @@ export class RejectedTable {
     const [code, fieldsJson, rejectedMs] = row as [string, string, number];
     const fields: unknown = JSON.parse(fieldsJson);
     return { changeset, error: RockpoolError.fromData({ code, fields }).toData(), rejectedMs };
+  }
+
+  /**
+   * Whether the user may not decide it yet: the server may still admit it, or the rows still show it. On a new site
+   * that waits for a full resync, only the resync hides a withdrawn changeset (sync/withdrawals.ts): a retry before it
+   * would find its values in the rows, and write nothing.
+   */
+  isUndecided({ changeset, error }: StoredRejection, lastAckedSequence: number, meta: WantsFullResync): boolean {
+    return (
+      changeset.sequence > lastAckedSequence ||
+      (error.code === WITHDRAWN && lastAckedSequence === 0 && meta.wantsFullResync)
+    );
   }
 
   /**

@@ -11,6 +11,7 @@ import type { Changelog } from '../changelog/changelog.ts';
 import { changelogCode } from '../changelog/load-changelog-code.ts';
 import type { Outbox } from '../changelog/outbox.ts';
 import type { RejectedTable } from '../changelog/rejected-table.ts';
+import type { Meta } from '../file/meta.ts';
 import { writeStates } from '../changelog/write-states.ts';
 import { createDependencyReader } from '../invalidate/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -50,6 +51,7 @@ export interface ReadParts {
   readonly changelog: Changelog;
   readonly outbox: Outbox;
   readonly rejected: RejectedTable;
+  readonly meta: Meta;
   /** Throws ReadInterrupted once the database is closed. */
   requireOpen(): void;
 }

@@ -24,7 +24,7 @@ export interface InstallOptions extends BundleSchema {
   readonly undecided: () => Iterable<UndecidedChangeset>;
   readonly randomBytes: (count: number) => Uint8Array;
   /** Called after each statement that may take long. */
-  readonly onStep: () => void;
+  readonly onStep: (() => void) | undefined;
 }
 
 /**
@@ -83,7 +83,7 @@ function isInstalled(meta: Meta, wantedJson: string): boolean {
   );
 }
 
-function extend(connection: Connection, stored: Schema, wanted: Schema, onStep: () => void): void {
+function extend(connection: Connection, stored: Schema, wanted: Schema, onStep: InstallOptions['onStep']): void {
   const steps = [
     ...dropSearchIndexes(stored, wanted),
     ...planSchemaChange(stored, wanted),
@@ -138,7 +138,7 @@ export function requireInstalled(meta: Meta, { schema }: BundleSchema): Installe
 
 function create(connection: Connection, meta: Meta, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
   for (const sql of [...internalDdl(), ...schema.tables.flatMap(tableToDdl)]) connection.exec(sql);
-  runSteps(connection, createSearchIndexes(EMPTY_SCHEMA, schema), () => undefined);
+  for (const step of createSearchIndexes(EMPTY_SCHEMA, schema)) runStep(connection, step);
   meta.set('storage_format', STORAGE_FORMAT);
   meta.set('site_id', randomBytes(SITE_ID_BYTES));
   meta.set('schema_json', encodeSchema(schema));
@@ -172,10 +172,10 @@ function requireRockpoolFile(meta: Meta): void {
   }
 }
 
-function runSteps(connection: Connection, steps: readonly SchemaStep[], onStep: () => void): void {
+function runSteps(connection: Connection, steps: readonly SchemaStep[], onStep: InstallOptions['onStep']): void {
   for (const step of steps) {
     runStep(connection, step);
-    onStep();
+    onStep?.();
   }
 }
 

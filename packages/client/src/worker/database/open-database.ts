@@ -141,7 +141,7 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
             ...bundle,
             undecided: () => undecided(connection),
             randomBytes: options.randomBytes,
-            onStep: options.onStep ?? ((): void => undefined),
+            onStep: options.onStep,
           })
         : requireInstalled(meta, bundle);
     if (role === 'writer') {

@@ -33,7 +33,7 @@ export interface MigrationParts {
   readonly connection: Connection;
   readonly meta: Meta;
   /** Called after each statement. */
-  readonly onStep: () => void;
+  readonly onStep: (() => void) | undefined;
 }
 
 /**
@@ -105,14 +105,14 @@ function runMigration(
   connection: Connection,
   { tag, sql }: Migration,
   synced: ReadonlySet<string>,
-  onStep: () => void,
+  onStep: MigrationParts['onStep'],
 ): void {
   const statements = sql.split(BREAKPOINT).map((text) => text.trim());
   for (const [index, text] of statements.entries()) {
     if (text === '' || SWITCHES_FOREIGN_KEYS.test(text)) continue;
     try {
       runStatement(connection, text, synced);
-      onStep();
+      onStep?.();
     } catch (cause) {
       if (!(cause instanceof RockpoolError) || /^(internal$|storage-)/.test(cause.code)) throw cause;
       throw failed(

@@ -32,7 +32,6 @@ export interface LeaderWait {
 
 export function waitForLeader({ clock, sayHello, onSilence }: LeaderWaitOptions): LeaderWait {
   const { promise: announced, resolve, reject } = Promise.withResolvers<LeaderMessage>();
-  announced.catch(() => undefined); // This tab may lead first.
   let isReported = false;
   let stop: () => void = () => undefined;
   const onSign = (): void => {
@@ -45,7 +44,9 @@ export function waitForLeader({ clock, sayHello, onSilence }: LeaderWaitOptions)
       }),
       clock.after(ANNOUNCEMENT_DEADLINE_MS, () => reject(leaderBusy(ANNOUNCEMENT_DEADLINE_MS))),
     ];
-    stop = () => timers.forEach((cancel) => cancel());
+    stop = () => {
+      for (const cancel of timers) cancel();
+    };
   };
   onSign();
   sayHello();

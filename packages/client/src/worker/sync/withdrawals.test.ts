@@ -100,6 +100,36 @@ describe('a withdrawn changeset', () => {
     database.close();
   });
 
+  it.each([
+    ['an insert', "INSERT INTO account (id, amount) VALUES ('x', 7)"],
+    ['an update', "UPDATE account SET amount = 7 WHERE id = 'a'"],
+    ['a delete', "DELETE FROM account WHERE id = 'a'"],
+  ])(
+    'waits for the full resync of a new site before it can be retried, because the rows show it until then: %s',
+    (_, sql) => {
+      const database = openInMemory();
+      const sync = testSync(database);
+      write(database, "INSERT INTO account (id, amount) VALUES ('a', 1)");
+      sync.greet(testWelcome());
+      sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+      write(database, sql);
+      const written = rows(database);
+      sync.becomeNewSite(1); // The server was restored, and lacks both.
+      sync.withdrawals.withdraw(waitingIds(database)[1] as string);
+      decide(database, sync, 0);
+      expect(rows(database)).toEqual(written);
+      expect(rejections(database)).toEqual([[-1, 'changeset-withdrawn', false]]);
+      expect(() => database.retryRejected(-1)).toThrow(expect.objectContaining({ code: 'changeset-undecided' }));
+      sync.applyDelivery(testDelivery({ whole: true, to: 1 }));
+      expect(rows(database).flat()).toEqual(['a', 1]);
+      expect(rejections(database)).toEqual([[-1, 'changeset-withdrawn', true]]);
+      database.retryRejected(-1);
+      expect(rows(database)).toEqual(written);
+      expect(sync.nextPush(0, 1e9)?.changesets).toHaveLength(2);
+      database.close();
+    },
+  );
+
   it('stays in effect if the server had it already, because its outcome was lost or on the way', () => {
     const { database, sync, ids } = fiveWritten();
     const { siteId } = database;
@@ -297,11 +327,12 @@ describe('a changeset that is withdrawn on a new site before its full resync', (
     expect(sync.greet(restored)).toEqual({ kind: 'new-site', firstOwn: 1 });
     sync.becomeNewSite(1);
     expect(rows(database).flat()).toEqual(['b', 7]);
-    expect(rejections(database)).toEqual([[-1, 'changeset-withdrawn', true]]);
+    expect(rejections(database)).toEqual([[-1, 'changeset-withdrawn', false]]);
     expect(sync.greet(restored)).toEqual({ kind: 'fits' });
     const there = ['b', 'c'].map((key) => ({ id: key, name: key, amount: 1n }));
     sync.applyDelivery(testDelivery({ whole: true, to: 1, groups: [testGroup('insert', account, there)] }));
     expect(rows(database).flat()).toEqual(['b', 1, 'c', 5]);
+    expect(rejections(database)).toEqual([[-1, 'changeset-withdrawn', true]]);
     expect(sync.nextPush(0, 1e9)?.changesets).toHaveLength(1);
     database.close();
   });

@@ -34,7 +34,8 @@ export interface RejectedParts {
  *
  * Throws, and leaves the changeset rejected,
  * - `changeset-not-rejected` if it is not rejected,
- * - `changeset-undecided` if the server may still admit it, because it would then take effect twice,
+ * - `changeset-undecided` if the server may still admit it, because it would then take effect twice, or if the rows
+ *   still show it,
  * - `row-missing` if a row that it updates is gone, because the rest would be only a part of what its author wrote,
  * - `document-gone` or `document-place-missing` if the same is true of a document or a place in it,
  * - a constraint's error if it still does not fit.
@@ -97,14 +98,15 @@ function retryWithTriggersOff(
 }
 
 function retry(
-  { connection, rejected, outbox, transaction, tablesById }: RejectedParts,
+  parts: RejectedParts,
   sequence: number,
   requestId: string | null,
   check: CheckRow,
   write: (writes: readonly RowWrite[]) => void,
 ): WriteOutcome {
+  const { connection, rejected, transaction, tablesById } = parts;
   return transaction.runInternal(() => {
-    const { groups, before, atomic } = requireAcknowledged(rejected, outbox, sequence);
+    const { groups, before, atomic } = requireDecided(parts, sequence);
     const writers = new RowWriters(connection, withoutDocuments(tablesById));
     try {
       write(
@@ -188,12 +190,13 @@ function writesOf(
  * errors of the statements.
  */
 export function replaceRejected(
-  { connection, rejected, outbox, transaction }: RejectedParts,
+  parts: RejectedParts,
   sequence: number,
   { id, statements }: WriteRequest,
 ): WriteOutcome {
+  const { connection, rejected, transaction } = parts;
   return transaction.runInternal(() => {
-    const { atomic } = requireAcknowledged(rejected, outbox, sequence);
+    const { atomic } = requireDecided(parts, sequence);
     const results = connection.underPolicy(transaction.policy, () => transaction.runStatements(statements));
     rejected.close(sequence);
     return { results, atomic };
@@ -201,20 +204,18 @@ export function replaceRejected(
 }
 
 /** Closes a rejected changeset without writing. Throws like retryRejected. */
-export function dropRejected(
-  { rejected, outbox, transaction }: RejectedParts,
-  sequence: number,
-  requestId: string | null = null,
-): WriteOutcome {
+export function dropRejected(parts: RejectedParts, sequence: number, requestId: string | null = null): WriteOutcome {
+  const { rejected, transaction } = parts;
   return transaction.runInternal(() => {
-    requireAcknowledged(rejected, outbox, sequence);
+    requireDecided(parts, sequence);
     rejected.close(sequence);
     return { atomic: false };
   }, requestId);
 }
 
-function requireAcknowledged(rejected: RejectedTable, outbox: Outbox, sequence: number): DecodedChangeset {
-  const { changeset } = rejected.get(sequence);
-  if (sequence > outbox.lastAckedSequence()) throw new RockpoolError('changeset-undecided', { sequence });
-  return changeset;
+function requireDecided({ rejected, outbox, transaction }: RejectedParts, sequence: number): DecodedChangeset {
+  const stored = rejected.get(sequence);
+  if (rejected.isUndecided(stored, outbox.lastAckedSequence(), transaction.parts.meta))
+    throw new RockpoolError('changeset-undecided', { sequence });
+  return stored.changeset;
 }
