@@ -190,4 +190,18 @@ describe('the history of a row', () => {
     expect({ source, error: error?.code }).toEqual({ source: 'device', error: 'config-invalid' });
     expect(versions.map(({ kind }) => kind)).toEqual(['update', 'insert']);
   });
+
+  it('shows two versions that cancel each other out', async () => {
+    const client = await createDevice().createClient({ name: 'alone', schema });
+    world.closesLater(client);
+    await client.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)");
+    const history = await client.history('entry', 'e');
+    const stop = history.subscribe(() => undefined);
+    await until(() => history.current.versions.length === 1);
+    // Written together, so that the live query of the row runs only after both.
+    await Promise.all([client.execute('UPDATE entry SET amount = 2'), client.execute('UPDATE entry SET amount = 1')]);
+    await until(() => history.current.versions.length === 3);
+    expect(history.current.versions.map(({ kind }) => kind)).toEqual(['update', 'update', 'insert']);
+    stop();
+  });
 });

@@ -8,6 +8,7 @@ import { toKeyValues, type RowKey } from './rpc/row-key.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
 import { openDocument } from './document/open-document.ts';
+import { eachChangeOf } from './tab/each-change.ts';
 
 // Branches load this part too: a separate chunk would make the bundler move shared code and enlarge the page's first
 // load.
@@ -38,7 +39,7 @@ export async function openClientDocument<Value>(
         if (row === undefined) throw new RockpoolError('document-gone', { table: tableName, column });
         return row.text;
       },
-      follow: (listener) => session.live.live(statement).subscribe(listener),
+      follow: (listener) => session.live.live(eachChangeOf(statement)).subscribe(listener),
       beforeEnd: (listener, save) => beforeEnd(session, listener, save),
       history: async () => (await rowHistory()).document(column),
       // A getter, because a long key has no presence, but its document opens.

@@ -11,6 +11,7 @@ import { createRowHistory } from './history/row-history.ts';
 import { createVersionNames } from './history/version-names.ts';
 import type { ChangesetMoment } from './history/past-state.ts';
 import { toKeyValues, type RowKey } from './rpc/row-key.ts';
+import { eachChangeOf } from './tab/each-change.ts';
 
 type NamedMoment = Extract<PastMoment, { readonly name: string }>;
 
@@ -51,7 +52,7 @@ export function openRowHistory(
       }),
     follow(onRow, onStatus) {
       const followed = names.statement === null ? [selectRow(row)] : [selectRow(row), names.statement];
-      const stops = followed.map((statement) => client.live(statement).subscribe(onRow));
+      const stops = followed.map((statement) => client.live(eachChangeOf(statement)).subscribe(onRow));
       stops.push(client.status.subscribe(onStatus));
       return () => stops.forEach((stop) => stop());
     },
