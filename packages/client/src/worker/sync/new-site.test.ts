@@ -11,6 +11,7 @@ import {
   testSync,
   testWelcome,
 } from '../../../testing/worker/sync-steps.ts';
+import { updatedAndDeleted } from '../../../testing/worker/updated-and-deleted.ts';
 import { judgeWelcome, type OwnChangesets } from './judge-welcome.ts';
 
 let requests = 0;
@@ -115,27 +116,18 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
-  it('shows the same rows after becoming a new site again before its full resync', () => {
-    const database = openInMemory();
-    const sync = testSync(database);
-    sync.greet(testWelcome());
-    const groups = [
-      testGroup('insert', account, [
-        { id: 'a', name: 'A' },
-        { id: 'b', name: 'B' },
-        { id: 'c', name: 'C' },
-      ]),
-    ];
-    sync.applyDelivery(testDelivery({ to: 1, groups }));
-    write(database, "UPDATE account SET amount = 5 WHERE id = 'c'");
-    const removed = testGroup('delete', account, [{ id: 'c' }]);
-    sync.applyDelivery(
-      testDelivery({ from: 1, to: 3, lastAckedSequence: 1, outcomes: admitted(1, 1), groups: [removed] }),
-    );
+  /** As in `updatedAndDeleted`. The pending update of a is rejected, because another device gave b the same name. */
+  function updatedAndRejected(): ReturnType<typeof updatedAndDeleted> {
+    const { database, sync } = updatedAndDeleted(['a', 'b', 'c']);
     write(database, "UPDATE account SET name = 'D' WHERE id = 'a'");
     const taken = testGroup('update', account, [{ id: 'b', name: 'D' }]);
     sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 1, groups: [taken] }));
     expect(database.rejected.count()).toBe(1);
+    return { database, sync };
+  }
+
+  it('shows the same rows after becoming a new site again before its full resync', () => {
+    const { database, sync } = updatedAndRejected();
     const before = database.connection.rows('SELECT id, name, amount FROM account ORDER BY id');
     // The server was restored from a backup without the update of c, and then again.
     sync.becomeNewSite(1);
@@ -147,27 +139,8 @@ describe('a device that becomes a new site', () => {
   });
 
   it('keeps its rows until the full resync if the server has some of its changesets by then', () => {
-    const database = openInMemory();
-    const sync = testSync(database);
+    const { database, sync } = updatedAndRejected();
     const shown = (): unknown => database.connection.rows('SELECT id, name, amount FROM account ORDER BY id');
-    sync.greet(testWelcome());
-    const ids = ['a', 'b', 'c'];
-    const groups = [
-      testGroup(
-        'insert',
-        account,
-        ids.map((id) => ({ id, name: id, amount: 1n })),
-      ),
-    ];
-    sync.applyDelivery(testDelivery({ to: 1, groups }));
-    write(database, "UPDATE account SET amount = 5 WHERE id = 'c'");
-    const removed = testGroup('delete', account, [{ id: 'c' }]);
-    sync.applyDelivery(
-      testDelivery({ from: 1, to: 3, lastAckedSequence: 1, outcomes: admitted(1, 1), groups: [removed] }),
-    );
-    write(database, "UPDATE account SET name = 'D' WHERE id = 'a'");
-    const taken = testGroup('update', account, [{ id: 'b', name: 'D' }]);
-    sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 1, groups: [taken] }));
     write(database, "UPDATE account SET amount = 7 WHERE id = 'a'");
     const before = shown();
     const welcome = testWelcome({ logEpoch: testEpoch(2), fullResync: true });

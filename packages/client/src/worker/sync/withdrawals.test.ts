@@ -10,6 +10,7 @@ import {
   testWelcome,
 } from '../../../testing/worker/sync-steps.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
+import { updatedAndDeleted } from '../../../testing/worker/updated-and-deleted.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 let requests = 0;
@@ -292,21 +293,9 @@ describe('a withdrawn changeset', () => {
   });
 });
 
-/**
- * Accounts b and c of the server. The update of c is admitted, and then another device deletes c. The update of b is
- * pending.
- */
-function updatedAndDeleted(): { database: OpenDatabase; sync: ReturnType<typeof testSync> } {
-  const database = openInMemory();
-  const sync = testSync(database);
-  sync.greet(testWelcome());
-  const there = ['b', 'c'].map((id) => ({ id, name: id, amount: 1n }));
-  sync.applyDelivery(testDelivery({ to: 1, groups: [testGroup('insert', account, there)] }));
-  write(database, "UPDATE account SET amount = 5 WHERE id = 'c'");
-  const removed = testGroup('delete', account, [{ id: 'c' }]);
-  sync.applyDelivery(
-    testDelivery({ from: 1, to: 3, lastAckedSequence: 1, outcomes: admitted(1, 1), groups: [removed] }),
-  );
+/** As in `updatedAndDeleted`; the update of b is pending. */
+function updatedAgain(): ReturnType<typeof updatedAndDeleted> {
+  const { database, sync } = updatedAndDeleted(['b', 'c']);
   write(database, "UPDATE account SET amount = 7 WHERE id = 'b'");
   expect(rows(database).flat()).toEqual(['b', 7]);
   return { database, sync };
@@ -316,7 +305,7 @@ describe('a changeset that is withdrawn on a new site before its full resync', (
   const restored = testWelcome({ logEpoch: testEpoch(2), fullResync: true });
 
   it('disappears with the full resync, and until then leaves the rows as they are', () => {
-    const { database, sync } = updatedAndDeleted();
+    const { database, sync } = updatedAgain();
     sync.greet(restored);
     sync.becomeNewSite(1);
     const [, id] = waitingIds(database) as [string, string];
@@ -338,7 +327,7 @@ describe('a changeset that is withdrawn on a new site before its full resync', (
   });
 
   it('leaves the rows as they are if changesets of an earlier site are sent again', () => {
-    const { database, sync } = updatedAndDeleted();
+    const { database, sync } = updatedAgain();
     sync.becomeNewSite(2);
     expect(sync.greet(restored)).toEqual({ kind: 'new-site', firstOwn: 1 });
     sync.becomeNewSite(1);
