@@ -31,7 +31,10 @@ export class CommitRecord {
     this.noticeLoss(tab, database);
     watchCombinedDeliveries(database, () => tally.add('deliveries applied together'));
     model.record(this.device.name, database);
-    const lost = lostWrites(model, this.device.name, database) ?? firstOpening(database);
+    const lost =
+      lostWrites(model, this.device.name, database) ??
+      model.withdrawals.lost(this.device.name, database, model.dropped) ??
+      firstOpening(database);
     if (lost !== null) onFault(`${tab.owner.name} after opening: ${lost}`);
     const recorded: OpenDatabase = {
       ...database,
@@ -109,5 +112,7 @@ export class CommitRecord {
     const { fault, lost } = model.forgetLost(this.device.name, database, promised);
     if (fault !== null) onFault(`${tab.owner.name} after a loss: ${fault}`);
     if (this.hasLostPower) tally.add('transaction lost in a power cut', lost);
+    if (!promised.acknowledged)
+      tally.add('withdrawal not judged: power cut', model.withdrawals.forgetLost(this.device.name, database));
   }
 }

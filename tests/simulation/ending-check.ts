@@ -1,5 +1,7 @@
 import { encodeKey, PING_INTERVAL_MS, type CellValue, type TableSchema } from '#shared/index.ts';
 import { REQUEST_DEADLINE_MS } from '#client/worker/leader/leader-link.ts';
+import { WITHDRAWN } from '#client/worker/changelog/rejected-table.ts';
+import type { StoredRejection } from '#client/worker/changelog/decoded-changeset.ts';
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import { documentStates, type AskForValue } from '../documents/document-states.ts';
 import { contentOf, difference, firstOpening, isOlder, lostTogether, lostWrites, textsIn } from './checks.ts';
@@ -7,7 +9,7 @@ import type { Device } from './device.ts';
 import { householdSchema } from './household-schema.ts';
 import { checkLater } from './later-reads.ts';
 import { wrongEntry } from './ledger-check.ts';
-import { brokenAtomic, FOLLOWED_COLUMNS, MARK, vanishedValue, wrongWinner } from './model.ts';
+import { brokenAtomic, FOLLOWED_COLUMNS, MARK, marksIn, vanishedValue, wrongWinner } from './model.ts';
 import { pagesOfOneDocument, vanishedItem } from './page-items.ts';
 import { ledgerEntries, loggedStamps } from './read-server.ts';
 import { refusedWithoutReason } from './refusal-check.ts';
@@ -62,6 +64,7 @@ export function checkEnding(world: World, seen: SeenByFollowers): void {
   if (differing !== null) throw new HistoryFailed(`the instances differ: ${differing}`);
   const contents = world.serverContents();
   const documents = documentsOf(server);
+  const marks = new Set((server.live?.file.sql.all('SELECT id FROM mark') ?? []).map(([id]) => String(id)));
   for (const device of devices) {
     const database = device.leader?.opened?.database;
     if (database === undefined) throw new HistoryFailed(`${device.name} has no leader in the end`);
@@ -71,6 +74,7 @@ export function checkEnding(world: World, seen: SeenByFollowers): void {
     checkSynced(world, device, database);
     checkContent(device, database, expected, documents);
     checkRejections(world, device, database);
+    checkWithdrawals(world, device, database, marks);
     for (const [follower, content] of seen.get(device) ?? []) {
       const differs = difference(content, expected);
       if (differs !== null) throw new HistoryFailed(`${follower.owner.name}, a follower, differs: ${differs}`);
@@ -165,13 +169,32 @@ function checkPresence({ devices, tally, time, variant: { instances = 1 } }: Wor
   }
 }
 
-function checkRejections({ tally }: World, device: Device, database: OpenDatabase): void {
+function checkRejections({ model, tally }: World, device: Device, database: OpenDatabase): void {
   const where = afterHealing(device);
   const refused = refusedWithoutReason(database);
   if (refused !== null) throw new HistoryFailed(`${where}: ${refused}`);
-  const unexplained = database.rejected.list().find(({ error }) => !HONEST_REFUSALS.test(error.code));
+  const isHonest = ({ changeset, error }: StoredRejection): boolean =>
+    HONEST_REFUSALS.test(error.code) ||
+    (error.code === WITHDRAWN && model.withdrawals.wereAsked(marksIn(database, changeset.sequence)));
+  const unexplained = database.rejected.list().find((one) => !isHonest(one));
   if (unexplained !== undefined) throw new HistoryFailed(`${where}: rejected because of ${unexplained.error.message}`);
   tally.add('rejection', database.rejected.count());
+}
+
+/** A withdrawn transaction is rejected and nowhere else, unless it was on its way and the server has it. */
+function checkWithdrawals(
+  { model, tally, variant: { instances = 1 } }: World,
+  device: Device,
+  database: OpenDatabase,
+  onServer: ReadonlySet<string>,
+): void {
+  for (const { mark, isOnServer, isListed } of model.withdrawals.ofDevice(device.name, database, onServer)) {
+    if (!isOnServer) tally.add('withdrawn transaction that stayed away');
+    else if (!isListed) tally.add('withdrawn transaction that had been sent');
+    // A push that was on its way to one instance may arrive after another one has welcomed the device.
+    else if (instances > 1) tally.add('withdrawal not judged: late push to another instance');
+    else throw new HistoryFailed(`${afterHealing(device)}: ${mark} is withdrawn, and on the server`);
+  }
 }
 
 /** Every admitted value is visible or in the conflict log. */

@@ -33,11 +33,12 @@ export async function* huntBugs(names: readonly string[], mostHistories: number)
 
 function* seedsThatShow({ needs }: SeededBug, count: number): Generator<number> {
   for (let seed = 1, found = 0; found < count; seed++) {
-    const { variant = PLAIN } = planHistory(seed, SIZES.quick);
+    const { variant = PLAIN, operations } = planHistory(seed, SIZES.quick);
     if (needs === 'several instances' && (variant.instances ?? 1) === 1) continue;
     if (needs === 'older apps' && variant.apps === undefined) continue;
     if (needs === 'an operator' && variant.operated === undefined) continue;
     if (needs === 'history' && !keepsHistory(seed, variant)) continue;
+    if (needs === 'withdrawals' && !operations.some(({ kind }) => kind === 'withdraw waiting')) continue;
     found++;
     yield seed;
   }

@@ -1,4 +1,5 @@
 import { keyToString, tableIdOf, columnIdOf, type CellValue, type ChangeKind } from '#shared/index.ts';
+import { Withdrawals } from './withdrawals.ts';
 import { NEWER_COLUMN_IDS, olderSchema, ROOM_RULES, roomChild } from './household-schema.ts';
 import type { SqlStatement } from '#client/rpc/sql-statement.ts';
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
@@ -76,6 +77,7 @@ export class Model {
    * for the full resync.
    */
   readonly deletedUnknown = new Set<string>();
+  readonly withdrawals: Withdrawals = new Withdrawals(marksIn);
   private readonly recordedUpTo = new Map<string, number>();
   /** The last sequence sent, by device and site (hex). */
   private readonly sentUpTo = new Map<string, number>();
@@ -138,6 +140,8 @@ export class Model {
   /** A copy of a device's files starts with the device's record. */
   copy(device: string, copy: string): void {
     for (const mark of this.marksOf.get(device) ?? []) this.shared.add(mark);
+    // Either of the two may send a transaction that only one of them withdraws.
+    this.withdrawals.end([...this.shared]);
     for (const [site, sequence] of [...this.recordedUpTo])
       if (site.startsWith(`${device} `)) this.recordedUpTo.set(site.replace(`${device} `, `${copy} `), sequence);
     this.draftsOf.set(copy, new Set(this.draftsOf.get(device)));
@@ -161,6 +165,19 @@ export class Model {
     this.sentUpTo.set(name, Math.max(upTo, this.sentUpTo.get(name) ?? 0));
   }
 
+  /** Whether the device has handed the transaction to the network. */
+  wasSent(device: string, mark: string): boolean {
+    return (this.commits.get(mark) ?? []).some(
+      (commit) =>
+        commit.device === device && commit.sequence <= (this.sentUpTo.get(`${device} ${hexOf(commit.site)}`) ?? 0),
+    );
+  }
+
+  /** Hex: the site ids under which the device has written the transaction so far. */
+  sitesOf(device: string, mark: string): string[] {
+    return (this.commits.get(mark) ?? []).filter((commit) => commit.device === device).map(({ site }) => hexOf(site));
+  }
+
   /**
    * Called when the storage may have lost transactions: after a power cut, or when it undid a commit. Removes the lost
    * ones. Returns a promised transaction that is lost, and the number of lost ones.
@@ -177,15 +194,11 @@ export class Model {
     );
     const shown = new Set(database.connection.rows('SELECT id FROM mark').map(([id]) => String(id)));
     const isOfDevice = (commit: { readonly device: string }): boolean => commit.device === device;
+    const wasSent = (mark: string): boolean => this.wasSent(device, mark);
     const gone = [...(this.marksOf.get(device) ?? [])].filter(
       (mark) => !here.has(mark) && !shown.has(mark) && !this.dropped.has(mark) && !this.shared.has(mark),
     );
     const lost = new Set<string>();
-    const wasSent = (mark: string): boolean =>
-      (this.commits.get(mark) ?? []).some(
-        (commit) =>
-          isOfDevice(commit) && commit.sequence <= (this.sentUpTo.get(`${device} ${hexOf(commit.site)}`) ?? 0),
-      );
     for (const mark of gone) {
       const isSent = wasSent(mark);
       if (promised.sent && isSent) return { fault: `the transaction ${mark} was sent, and is lost`, lost: 0 };

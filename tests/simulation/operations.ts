@@ -101,7 +101,15 @@ const OPERATED_WEIGHTS = {
 
 const OPERATED_ON_HUNDRED = 10;
 
+/**
+ * In this share of the histories, users withdraw transactions in the last steps, every third of which is a withdrawal.
+ * The steps are appended, so that everything before them stays as it was.
+ */
+const WITHDRAWING = 0.25;
+const WITHDRAWING_STEPS = 18;
+
 export type OperationKind =
+  | 'withdraw waiting'
   | keyof typeof WEIGHTS
   | keyof typeof LATER_WEIGHTS
   | keyof typeof PAST_WEIGHTS
@@ -178,5 +186,13 @@ export function planHistory(seed: number, size: Size): Plan {
   if (keepsHistory(seed, variant) && variant.apps === undefined)
     insert(new Random(seed ^ 0x9a57), PAST_ON_HUNDRED, PAST_KINDS);
   if (variant.operated !== undefined) insert(new Random(seed ^ 0x0be7a7ed), OPERATED_ON_HUNDRED, OPERATED_KINDS);
+  const withdrawing = new Random(seed ^ 0x3d7a1c55);
+  if (withdrawing.chance(WITHDRAWING)) {
+    const first = operations.length;
+    for (let step = 0; step < WITHDRAWING_STEPS; step++) {
+      const kind = step % 3 === 0 ? 'withdraw waiting' : withdrawing.pick(kinds);
+      operations.push(operation(withdrawing, first + step, kind));
+    }
+  }
   return { seed, devices, operations, variant };
 }

@@ -24,6 +24,7 @@ import { restoreLoss } from './scenes/restore-loss.ts';
 import { restoreWrites } from './scenes/restore-writes.ts';
 import { stopBesideClients } from './scenes/stop-beside-clients.ts';
 import { tagApart } from './scenes/tag-apart.ts';
+import { withdrawWaiting } from './scenes/withdraw-waiting.ts';
 import { writeAtOnce } from './scenes/write-at-once.ts';
 import { editPage, isHonest, write, writeAt } from './sending.ts';
 import type { Tab } from './tab.ts';
@@ -233,6 +234,7 @@ const STEPS: Readonly<Record<OperationKind, (step: Step) => void | Promise<void>
   'reach quota': ({ world, random }) => world.server.reachQuota(random.below(20_000)),
   'repeat request': scene(repeatRequest),
   'show presence': ({ tab, random, number }) => tab?.show(random.chance(0.2) ? null : number),
+  'withdraw waiting': scene(withdrawWaiting),
   look: ({ device, random }) => device.lookInTheMiddle(1 + random.below(3)),
 };
 
@@ -269,8 +271,11 @@ function decideRejected(
   const tab = [device, ...world.devices].find((one) => rejectedOf(one).length > 0)?.leader;
   if (tab === undefined || tab.opened === null) return;
   const sequence = random.pick(rejectedOf(tab.device));
-  if (kind === 'retry rejected' && !world.model.triesAgain(tab.device.name, marksIn(tab.opened.database, sequence)))
-    return;
+  if (kind === 'retry rejected') {
+    const marks = marksIn(tab.opened.database, sequence);
+    if (!world.model.triesAgain(tab.device.name, marks)) return;
+    world.tally.add('withdrawn transaction tried again', world.model.withdrawals.end(marks));
+  }
   const onFailure = (thrown: RockpoolError): void => {
     if (!tab.owner.isAlive) return;
     world.note(`${number} ${kind}: ${thrown.code}`);

@@ -11,7 +11,7 @@ export interface SeededBug extends Edit {
   /** Safeguards that would hide the fault, and are therefore disabled too. */
   readonly without?: readonly Edit[];
   /** The histories in which the fault can show. Default: all. */
-  readonly needs?: 'several instances' | 'history' | 'older apps' | 'an operator';
+  readonly needs?: 'several instances' | 'history' | 'older apps' | 'an operator' | 'withdrawals';
 }
 
 export function editsOf({ file, find, replace, without = [] }: SeededBug): readonly Edit[] {

@@ -504,4 +504,12 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: '',
     needs: 'an operator',
   },
+  {
+    name: 'a withdrawn changeset is sent again by the new site',
+    file: client('changelog/renumber.ts'),
+    find: 'let lowest = lowestSequence(connection);',
+    replace:
+      "let lowest = lowestSequence(connection); connection.run('DELETE FROM rockpool_parked WHERE code = ? AND sequence > 0', WITHDRAWN);",
+    needs: 'withdrawals',
+  },
 ];

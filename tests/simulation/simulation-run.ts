@@ -117,7 +117,10 @@ export const MUST_HAPPEN: readonly string[] = [
   'swapped frames',
   'token renewed in a session',
   'transaction taken back',
+  'transaction withdrawn',
   'welcome of one of several instances',
+  'withdrawn transaction that had been sent',
+  'withdrawn transaction that stayed away',
 ];
 
 /** A run that prints nothing for 20 minutes counts as stuck, however busy the machine is. */

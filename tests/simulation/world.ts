@@ -65,6 +65,7 @@ export class World {
       return database === undefined ? undefined : this.writes.repeated(device?.name ?? '', database, sequence);
     },
     onFault: (fault) => this.fault(`the oracle: ${fault}`),
+    onAdmitted: ({ mark }, site) => this.model.withdrawals.onAdmitted(mark, site, (fault) => this.fault(fault)),
     count: (what, times) => this.tally.add(what, times),
   });
   /** Null if the server keeps no history. */

@@ -35,6 +35,8 @@ export interface OracleOptions {
   /** The transaction that a changeset repeats because its device wrote it again under a different sequence. */
   readonly repeats: (site: string, sequence: number) => RecordedWrite | undefined;
   readonly onFault: (fault: string) => void;
+  /** A changeset of a site (hex) took effect. */
+  readonly onAdmitted: (write: RecordedWrite, site: string) => void;
   readonly count: (what: string, times?: number) => void;
 }
 
@@ -168,6 +170,7 @@ export class Oracle {
     if (this.effective.has(write.root)) return count('oracle: repetition');
     this.effective.set(write.root, entry.watermark);
     findings.effective.push(write.root);
+    this.options.onAdmitted(write, entry.site);
     const decision = this.decide(write, entry, epoch);
     const mayBeOpen = findings.isBlind || findings.open.size > 0 || decision.open.size > 0;
     for (const problem of mayBeOpen ? [] : decision.problems)
