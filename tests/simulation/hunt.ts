@@ -1,12 +1,12 @@
 import { runSeeds, seedsFrom, type SeedFailure } from './run-seeds.ts';
 import { silentPassesAsText, tooManySilentPasses } from './silent-passes.ts';
-import { SIZES, type SizeName } from './sizes.ts';
+import { sizeNamed } from './sizes.ts';
 
-// node tests/simulation/hunt.ts FIRST COUNT [quick|deep] [SECONDS]: runs many histories, and lists the seeds that fail
-// and the silent passes above their ceilings. Exits with 1 if there is either.
+// node tests/simulation/hunt.ts FIRST COUNT [short|quick|deep] [SECONDS]: runs many histories, and lists the seeds that
+// fail and the silent passes above their ceilings. Exits with 1 if there is either.
 
-const [first = '1', count = '300', sizeName = 'quick', maxSeconds = 'Infinity'] = process.argv.slice(2);
-const size = SIZES[sizeName as SizeName];
+const [first = '1', count = '300', sizeName, maxSeconds = 'Infinity'] = process.argv.slice(2);
+const size = sizeNamed(sizeName);
 const onFailure = ({ seed, failure }: SeedFailure): void =>
   console.info(`${seed}: ${failure.split('\n').slice(0, 4).join(' ⏎ ').slice(0, 500)}`);
 const { tally, histories, failures, seconds } = await runSeeds({

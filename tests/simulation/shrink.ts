@@ -1,13 +1,13 @@
 import { planHistory, type Operation } from './operations.ts';
 import { printRegression } from './regression.ts';
 import { runHistory } from './run-history.ts';
-import { SIZES, type SizeName } from './sizes.ts';
+import { sizeNamed } from './sizes.ts';
 
-// node tests/simulation/shrink.ts SEED [quick|deep]: drops steps of a failing history as long as it still fails in the
-// same way, and prints a file for regressions/. Progress goes to stderr.
+// node tests/simulation/shrink.ts SEED [short|quick|deep]: drops steps of a failing history as long as it still fails in
+// the same way, and prints a file for regressions/. Progress goes to stderr.
 
-const [seedText, size = 'quick'] = process.argv.slice(2);
-const plan = planHistory(Number(seedText), SIZES[size as SizeName]);
+const [seedText, size] = process.argv.slice(2);
+const plan = planHistory(Number(seedText), sizeNamed(size));
 
 // Times and numbers change when steps are dropped.
 const kindOf = (failure: string): string => failure.replaceAll(/\d+/g, '#').slice(0, 60);
