@@ -42,9 +42,10 @@ const filesAlone = [
 ].map((name) => `packages/sync-server/src/${name}.test.ts`);
 
 // Each run gets its own profile. In an incognito context, Chromium keeps OPFS in memory-backed storage, a hundred times
-// slower, and Playwright opens an incognito context unless it gets a profile folder.
-const profile = join(tmpdir(), `rockpool-vitest-${process.pid}`);
-process.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
+// slower, and Playwright opens an incognito context unless it gets a profile folder. Each project has its own: the
+// browser of the next one may start before that of the last one has ended, and a profile serves one browser.
+const profiles = join(tmpdir(), `rockpool-vitest-${process.pid}`);
+process.once('exit', () => rmSync(profiles, { recursive: true, force: true, maxRetries: 5 }));
 
 const executablePath = findChromium();
 
@@ -95,7 +96,7 @@ const isolated = isolatedFiles();
 
 /** Commands that browser tests can call in this process. */
 export const commands: Record<string, BrowserCommand<string[]>> = {
-  opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
+  opfsIsOnDisk: ({ project }) => existsSync(join(profiles, project.name, 'Default/File System')),
   // The first `failures` requests of this script fail, as offline; the next one succeeds. Then the interception ends,
   // because Chromium uses no cache while requests are intercepted.
   failFirst: async (
@@ -153,7 +154,7 @@ function inChromium(test: {
               '--js-flags=--no-enable-lazy-source-positions',
             ],
           },
-          persistentContext: profile,
+          persistentContext: join(profiles, test.name),
         }),
         commands,
         instances: [{ browser: 'chromium' }],

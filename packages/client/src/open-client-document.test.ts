@@ -84,11 +84,11 @@ async function openPage(): Promise<{
     reads: () => reads,
     async runLiveQueries() {
       // The page asks for a query, and reads after its result, in steps of their own.
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve));
       const run = round;
       round = null;
       run?.();
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve));
     },
   };
 }

@@ -11,7 +11,7 @@ export class SlowBucket {
   readonly reads: string[] = [];
   private readonly server: Server;
   private readonly objects: Map<string, Buffer>;
-  private freeReads = Infinity;
+  private isHeld: (key: string) => boolean = () => false;
   private readonly waiting: (() => void)[] = [];
 
   private constructor(server: Server, objects: Map<string, Buffer>, url: string) {
@@ -33,9 +33,9 @@ export class SlowBucket {
     return bucket;
   }
 
-  /** Holds reads of page objects after the next `free` ones. */
-  hold(free = 0): void {
-    this.freeReads = free;
+  /** Holds reads of page objects: by default, of all. Requests for several objects arrive in any order. */
+  hold(isHeld: (key: string) => boolean = () => true): void {
+    this.isHeld = isHeld;
   }
 
   get held(): number {
@@ -43,7 +43,7 @@ export class SlowBucket {
   }
 
   release(): void {
-    this.freeReads = Infinity;
+    this.isHeld = () => false;
     for (const resume of this.waiting.splice(0)) resume();
   }
 
@@ -75,8 +75,8 @@ export class SlowBucket {
     };
     if (!key.includes('/databases/')) return send();
     this.reads.push(key);
-    if (this.freeReads-- > 0) send();
-    else this.waiting.push(send);
+    if (this.isHeld(key)) this.waiting.push(send);
+    else send();
   }
 
   private listing(prefix: string): string {
