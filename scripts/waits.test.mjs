@@ -11,6 +11,7 @@ import { sourceFiles } from './tests/test-files.mjs';
 const allowed = {
   'packages/client/src/tab/own-transactions.test.ts': 'the clock is virtual',
   'packages/sync-server/src/auth/host-rules.test.ts': 'the host under test answers late',
+  'packages/sync-server/src/cli/stop-overdue.test.ts': 'replaces the timers of a server',
   'packages/sync-server/src/session/hostile-clients.deep.test.ts': 'the pace of an honest client',
   'packages/sync-server/src/session/load.deep.test.ts': 'the pace of the load',
   'packages/sync-server/src/session/many-databases.deep.test.ts': 'the pace of the load',

@@ -3,8 +3,8 @@ import { printRegression } from './regression.ts';
 import { runHistory } from './run-history.ts';
 import { sizeNamed } from './sizes.ts';
 
-// node tests/simulation/shrink.ts SEED [short|quick|deep]: drops steps of a failing history as long as it still fails in
-// the same way, and prints a file for regressions/. Progress goes to stderr.
+// node tests/simulation/shrink.ts SEED [short|quick|deep]: drops steps of a failing history as long as it still fails
+// in the same way, and prints a file for regressions/. Progress goes to stderr.
 
 const [seedText, size] = process.argv.slice(2);
 const plan = planHistory(Number(seedText), sizeNamed(size));
