@@ -96,7 +96,6 @@ const isolated = isolatedFiles();
 
 /** Commands that browser tests can call in this process. */
 export const commands: Record<string, BrowserCommand<string[]>> = {
-  opfsIsOnDisk: ({ project }) => existsSync(join(profiles, project.name, 'Default/File System')),
   // The first `failures` requests of this script fail, as offline; the next one succeeds. Then the interception ends,
   // because Chromium uses no cache while requests are intercepted.
   failFirst: async (
@@ -122,6 +121,7 @@ function inChromium(test: {
   readonly exclude: string[];
   readonly testTimeout: number;
 }): TestProjectInlineConfiguration {
+  const profile = join(profiles, test.name);
   return {
     optimizeDeps,
     plugins: [bundledWorkers(), cachedModules()],
@@ -154,9 +154,9 @@ function inChromium(test: {
               '--js-flags=--no-enable-lazy-source-positions',
             ],
           },
-          persistentContext: join(profiles, test.name),
+          persistentContext: profile,
         }),
-        commands,
+        commands: { ...commands, opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')) },
         instances: [{ browser: 'chromium' }],
       },
     },
