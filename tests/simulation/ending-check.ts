@@ -151,17 +151,20 @@ function checkContent(
  */
 const REPEATED_MS = 2 * PING_INTERVAL_MS;
 
+/** A page that has connected again asks for the states of the others, and they for its own. */
+const EXCHANGED_MS = 1_000;
+
 /** Every page that takes part in presence sees what the others show, and nobody who is gone. */
 function checkPresence({ devices, tally, time, variant: { instances = 1 } }: World): void {
-  const isRepeated = ({ isUsable, connectedMs }: Tab): boolean =>
-    isUsable && (instances === 1 || time.nowMs - connectedMs >= REPEATED_MS);
+  const knownAfterMs = instances === 1 ? EXCHANGED_MS : REPEATED_MS;
+  const isKnown = ({ isUsable, connectedMs }: Tab): boolean => isUsable && time.nowMs - connectedMs >= knownAfterMs;
   const alive = devices.flatMap(({ tabs }) => tabs.filter(({ owner, isSuspended }) => owner.isAlive && !isSuspended));
   const statesOf = (tabs: readonly Tab[]): number[] => tabs.flatMap(({ presenceState }) => presenceState ?? []);
   for (const tab of alive) {
-    if (tab.presence === null || !isRepeated(tab) || !tab.hasShown) continue;
+    if (tab.presence === null || !isKnown(tab) || !tab.hasShown) continue;
     const seen = new Set(tab.presence.page.current.map(({ state }) => Number(state)));
     const others = alive.filter((other) => other !== tab);
-    const missing = statesOf(others.filter(isRepeated)).find((state) => !seen.has(state));
+    const missing = statesOf(others.filter(isKnown)).find((state) => !seen.has(state));
     if (missing !== undefined) throw new HistoryFailed(`${tab.owner.name} does not see the page that shows ${missing}`);
     const gone = [...seen].find((state) => !statesOf(others).includes(state));
     if (gone !== undefined) throw new HistoryFailed(`${tab.owner.name} sees ${gone}, which no page shows`);
