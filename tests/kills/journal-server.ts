@@ -45,7 +45,7 @@ export async function serveJournal(journal: () => Journal, folder: string): Prom
     if (pathname === '/journal') {
       let body = '';
       for await (const chunk of request) body += String(chunk);
-      journal().take(searchParams.get('tab') ?? '', JSON.parse(body) as Report);
+      journal().take(searchParams.get('tab') ?? '', Number(searchParams.get('start')), JSON.parse(body) as Report);
       response.end();
     } else if (pathname === '/acknowledged') {
       response.end(JSON.stringify(journal().acknowledged));

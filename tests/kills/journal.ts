@@ -1,4 +1,7 @@
-import type { FoundTabs, Report } from './report.ts';
+import type { FoundTabs, OpeningWork, Report } from './report.ts';
+
+/** The longest time without any report, after which the tabs count as hanging. Even a busy machine is faster. */
+const SILENCE_MS = 60_000;
 
 /** The reports of all tabs, and the problems in them. */
 export class Journal {
@@ -8,20 +11,28 @@ export class Journal {
   readonly firstOpeningsMs: number[] = [];
   readonly counts = { acknowledged: 0, writerLooks: 0, readerLooks: 0, reads: 0, full: 0 };
   longestReadMs = 0;
+  #mostReadBytes = 0;
+  #longestLogBytes = 0;
+  #start = 0;
   #isFirstOpening = true;
   #listeners = new Set<() => void>();
 
-  /** Call when the browser restarts. */
-  begin(): void {
+  /** Call when the browser restarts. Returns the number of the start, which its pages repeat in their reports. */
+  begin(): number {
     this.#isFirstOpening = true;
+    this.#start += 1;
+    return this.#start;
   }
 
-  take(tab: string, report: Report): void {
+  /** A report of a killed browser may arrive when the next browser has started. */
+  take(tab: string, start: number, report: Report): void {
     switch (report.kind) {
       case 'opened':
-        if (report.role === 'writer' && this.#isFirstOpening) {
+        this.#judgeWork(tab, report.work);
+        if (start === this.#start && this.#isFirstOpening) {
           this.#isFirstOpening = false;
           this.firstOpeningsMs.push(report.elapsedMs);
+          this.#judgeFirstOpening(tab, report.work);
         }
         break;
       case 'acknowledged':
@@ -47,8 +58,19 @@ export class Journal {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Resolves once `isReached` returns true. Checks after every report. */
-  until(isReached: () => boolean, timeoutMs: number): Promise<boolean> {
+  /** One sentence about the openings, for people. */
+  openings(): string {
+    const sorted = this.firstOpeningsMs.toSorted((a, b) => a - b);
+    const ms = (index: number): string => `${Math.round(sorted.at(index) ?? NaN)} ms`;
+    const kib = (bytes: number): string => `${Math.round(bytes / 1024)} KiB`;
+    return (
+      `the first opening took ${ms(Math.floor(sorted.length / 2))} (median) and ${ms(-1)} (at most); ` +
+      `the longest log was ${kib(this.#longestLogBytes)}, and an opening read at most ${kib(this.#mostReadBytes)}`
+    );
+  }
+
+  /** Resolves to true once `isReached` returns true, and to false once no tab has reported for `SILENCE_MS`. */
+  until(isReached: () => boolean): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (reached: boolean): void => {
         clearTimeout(timer);
@@ -56,12 +78,27 @@ export class Journal {
         resolve(reached);
       };
       const look = (): void => {
+        timer.refresh();
         if (isReached()) end(true);
       };
-      const timer = setTimeout(() => end(false), timeoutMs);
+      const timer = setTimeout(() => end(false), SILENCE_MS);
       this.#listeners.add(look);
       look();
     });
+  }
+
+  /** An opening after a kill waits for nothing: the killed browser has released its locks and handles. */
+  #judgeFirstOpening(tab: string, { isLockFree, refusedHandles }: OpeningWork): void {
+    if (!isLockFree) this.faults.push(`${tab}: the writer's lock was held before any tab had opened the database`);
+    if (refusedHandles > 0)
+      this.faults.push(`${tab}: a handle was refused ${refusedHandles} times before any tab had opened the database`);
+  }
+
+  /** An opening reads no part of the log twice, so that its work is bounded by the length of the log. */
+  #judgeWork(tab: string, { logBytes, readBytes, rereadBytes }: OpeningWork): void {
+    this.#longestLogBytes = Math.max(this.#longestLogBytes, logBytes);
+    this.#mostReadBytes = Math.max(this.#mostReadBytes, readBytes);
+    if (rereadBytes > 0) this.faults.push(`${tab}: an opening read ${rereadBytes} of ${readBytes} bytes again`);
   }
 
   #judge(tab: string, { role, integrity, tabs, readFrom }: Extract<Report, { kind: 'found' }>): void {

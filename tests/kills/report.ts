@@ -1,7 +1,7 @@
 /** Reports of a tab's worker to the journal, which is outside the browser and survives its death. */
 export type Report =
-  /** The time that opening took. Not meaningful for a writer that waited for another writer. */
-  | { readonly kind: 'opened'; readonly role: 'writer' | 'reader'; readonly elapsedMs: number }
+  /** A writer has opened the database. The time is not meaningful if it waited for another writer. */
+  | { readonly kind: 'opened'; readonly elapsedMs: number; readonly work: OpeningWork }
   /** The COMMIT of the tab's transaction `sequence` returned. */
   | { readonly kind: 'acknowledged'; readonly sequence: number }
   /**
@@ -20,6 +20,20 @@ export type Report =
   /** A commit failed because the disk is full; `code` is the storage error. */
   | { readonly kind: 'full'; readonly code: string }
   | { readonly kind: 'failed'; readonly message: string };
+
+/** What a writer's opening had to do. */
+export interface OpeningWork {
+  /** Whether no other writer held the lock. */
+  readonly isLockFree: boolean;
+  /** The number of attempts to open a file that the browser refused. */
+  readonly refusedHandles: number;
+  /** The size of both segments of the log. */
+  readonly logBytes: number;
+  /** The number of bytes that were read from all files. */
+  readonly readBytes: number;
+  /** How many of them were read again: by a read of the same file, position and length. */
+  readonly rereadBytes: number;
+}
 
 /** Each tab's stored transactions: the last one, their number, and the number of incomplete ones. */
 export type FoundTabs = Readonly<

@@ -154,6 +154,7 @@ async function settled(client: Client, rows: number): Promise<void> {
       resolve();
     }, 60_000);
     stop = counted.subscribe(({ rows: [row] }) => {
+      deadline.refresh();
       if ((row?.count ?? 0) < rows) return;
       clearTimeout(deadline);
       setImmediate(() => stop());

@@ -2,7 +2,10 @@
 // starts with one.
 const parameters = new URLSearchParams(location.search);
 for (const tab of parameters.getAll('also')) {
-  const other = new URLSearchParams({ tab, seed: `${parameters.get('seed')}${tab.codePointAt(0)}` });
+  const other = new URLSearchParams(parameters);
+  other.delete('also');
+  other.set('tab', tab);
+  other.set('seed', `${parameters.get('seed')}${tab.codePointAt(0)}`);
   window.open(`/?${other}`, '_blank', 'noopener');
 }
 const worker = new Worker(new URL('./tab.worker.ts', import.meta.url), { type: 'module' });

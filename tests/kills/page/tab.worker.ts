@@ -4,53 +4,72 @@ import { loadBrowserSqlite } from '#vfs-opfs/testing/browser-sqlite.ts';
 import { TestConnection, TestSqliteError } from '#vfs-opfs/testing/test-connection.ts';
 import type { FoundTabs, Report } from '../report.ts';
 import { disturbBroadcasts } from './disturb-broadcasts.ts';
+import { fileWorkOf, watchFiles } from './opening-work.ts';
 
 // One tab, for its lifetime: writes as the only writer, gives up that role, reads while another tab writes, and so on.
 // Reports every commit after it returned; what a tab finds is compared with the reports of all tabs.
 
 /** Longer than any wait for the other tabs. */
 const WAIT_FOR_TURN_MS = 120_000;
+/** A reader waits only until the database exists. */
+const WAIT_FOR_DATABASE_MS = 10_000;
 const SQLITE_BUSY = 5;
 const SQLITE_FULL = 13;
 
 interface Tab {
   readonly name: string;
+  /** Which start of the browser this tab belongs to. */
+  readonly start: string;
   readonly database: string;
+  /** How many of its transactions keep their lines; infinite by default. */
+  readonly kept: number;
   readonly medium: Medium;
   readonly random: () => number;
 }
 
 async function tell(tab: Tab, report: Report): Promise<void> {
-  await fetch(`/journal?tab=${tab.name}`, { method: 'POST', body: JSON.stringify(report) });
+  await fetch(`/journal?tab=${tab.name}&start=${tab.start}`, { method: 'POST', body: JSON.stringify(report) });
 }
 
 async function acknowledgedSoFar(): Promise<Readonly<Record<string, number>>> {
   return (await fetch('/acknowledged')).json() as Promise<Record<string, number>>;
 }
 
-async function opened(tab: Tab, role: 'writer' | 'reader'): Promise<{ storage: Storage; connection: TestConnection }> {
-  const module = await loadBrowserSqlite();
-  const startMs = performance.now();
-  const storage = await openStorage({
+function open(tab: Tab, role: 'writer' | 'reader', timeoutMs: number): Promise<Storage> {
+  return openStorage({
     name: tab.database,
     medium: tab.medium,
     role,
-    // A reader waits only until the database exists.
-    timeoutMs: role === 'writer' ? WAIT_FOR_TURN_MS : 10_000,
+    timeoutMs,
     // Small segments, so that a second of writing goes through many of them.
     tuning: { checkpointAfterBytes: 256 * 1024, segmentGrowthBytes: 64 * 1024, poolSizeBytes: 4 * 65536 },
   });
-  await tell(tab, { kind: 'opened', role, elapsedMs: performance.now() - startMs });
+}
+
+async function openedAsWriter(tab: Tab): Promise<{ storage: Storage; connection: TestConnection }> {
+  const module = await loadBrowserSqlite();
+  const startMs = performance.now();
+  let isLockFree = true;
+  const [storage, files] = await fileWorkOf(() =>
+    open(tab, 'writer', 0).catch((error: unknown) => {
+      if (!(error instanceof StorageError) || error.fields['holder'] !== 'a writer') throw error;
+      isLockFree = false;
+      return open(tab, 'writer', WAIT_FOR_TURN_MS);
+    }),
+  );
+  await tell(tab, { kind: 'opened', elapsedMs: performance.now() - startMs, work: { isLockFree, ...files } });
   return { storage, connection: new TestConnection(module, storage) };
 }
 
 const CREATE = `CREATE TABLE IF NOT EXISTS entry(tab TEXT, sequence INTEGER, rows INTEGER, PRIMARY KEY (tab, sequence));
   CREATE TABLE IF NOT EXISTS line(tab TEXT, sequence INTEGER, content TEXT); CREATE INDEX IF NOT EXISTS by_entry ON line(tab, sequence);`;
 
-/** Transaction `sequence` of a tab; a large batch has many rows. */
-function transactionSql(tab: string, sequence: number): string {
+/** Transaction `sequence` of a tab; a large batch has many rows. Deletes the lines of an old transaction. */
+function transactionSql({ name: tab, kept }: Tab, sequence: number): string {
   const rows = sequence % 25 === 0 ? 2000 : 1 + (sequence % 7);
-  return `BEGIN; INSERT INTO entry VALUES ('${tab}', ${sequence}, ${rows});
+  const old = `tab = '${tab}' AND sequence = ${sequence - kept}`;
+  const deletion = sequence > kept ? `DELETE FROM line WHERE ${old}; UPDATE entry SET rows = 0 WHERE ${old};` : '';
+  return `BEGIN; ${deletion} INSERT INTO entry VALUES ('${tab}', ${sequence}, ${rows});
     INSERT INTO line SELECT '${tab}', ${sequence}, printf('%.*c', 20 + i % 200, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n);
     COMMIT`;
 }
@@ -78,7 +97,7 @@ async function look(tab: Tab, connection: TestConnection, role: 'writer' | 'read
 }
 
 async function writeForAWhile(tab: Tab): Promise<void> {
-  const { storage, connection } = await opened(tab, 'writer');
+  const { storage, connection } = await openedAsWriter(tab);
   connection.run(CREATE);
   await look(tab, connection, 'writer');
   let sequence = found(connection)[tab.name]?.last ?? 0;
@@ -106,7 +125,7 @@ function vacuum(connection: TestConnection, sequence: number): void {
 /** False if the disk is full: the transaction has no effect and can be retried. */
 async function committed(tab: Tab, storage: Storage, connection: TestConnection, sequence: number): Promise<boolean> {
   try {
-    connection.run(transactionSql(tab.name, sequence));
+    connection.run(transactionSql(tab, sequence));
   } catch (error) {
     if (!(error instanceof TestSqliteError) || (error.resultCode & 0xff) !== SQLITE_FULL) throw error;
     if (connection.inTransaction) connection.run('ROLLBACK');
@@ -118,7 +137,9 @@ async function committed(tab: Tab, storage: Storage, connection: TestConnection,
 }
 
 async function readForAWhile(tab: Tab): Promise<void> {
-  const { storage, connection } = await opened(tab, 'reader');
+  const module = await loadBrowserSqlite();
+  const storage = await open(tab, 'reader', WAIT_FOR_DATABASE_MS);
+  const connection = new TestConnection(module, storage);
   await again(() => look(tab, connection, 'reader'), connection);
   let longestMs = 0;
   let reads = 0;
@@ -163,10 +184,13 @@ addEventListener('message', (event: MessageEvent<string>) => {
   const medium = parameters.get('medium') === 'exclusive' ? opfsExclusiveMedium() : opfsSharedMedium();
   const tab: Tab = {
     name: parameters.get('tab') ?? 'a',
+    start: parameters.get('start') ?? '0',
     database: parameters.get('database') ?? 'killed',
+    kept: Number(parameters.get('kept') ?? Infinity),
     medium,
     random: randomFrom(seed),
   };
+  watchFiles();
   if (parameters.get('broadcasts') === 'disturbed') disturbBroadcasts(randomFrom(seed + 1));
   const live = async (): Promise<never> => {
     for (;;) {
