@@ -62,9 +62,6 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** How long a test waits for an event that must not occur. */
-const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50));
-
 function frameOf(length: number, first: number): Uint8Array<ArrayBuffer> {
   const frame = new Uint8Array(length).fill(first + 1);
   frame[0] = first;
@@ -99,6 +96,18 @@ describe.each(Object.entries(STARTS))('the transport %s', (_name, start) => {
     await until(() => line.events.length > 0 && running.server.ends.length > count);
     expect(line.events).toEqual(['open']);
     return { line, end: running.server.ends[count] as ServerEnd };
+  }
+
+  /**
+   * Resolves once a later connection has received a frame, or was refused. An event of an earlier connection that must
+   * not occur would have occurred by then.
+   */
+  async function settled(): Promise<void> {
+    const later = connect();
+    await until(() => later.events.length > 0);
+    if (later.events[0] === 'closed') return;
+    running.server.ends.at(-1)?.socket.send(frameOf(1, 0));
+    await until(() => later.frames.length > 0);
   }
 
   it('opens only after connect has returned', async () => {
