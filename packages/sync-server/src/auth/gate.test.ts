@@ -42,3 +42,12 @@ it('a host that answers leaves no timer', async () => {
   await gate.require(PRINCIPAL, 'budget', 'read');
   expect([vi.getTimerCount(), logged]).toEqual([0, []]);
 });
+
+it.each([undefined, null, 1, 'editor', { allowed: true }])(
+  'a host whose authorize returns %j instead of a boolean or a promise allows nothing, and is logged',
+  async (answer) => {
+    const { gate, logged } = gateOf({ authorize: (() => answer) as never });
+    await expect(gate.require(PRINCIPAL, 'budget', 'read')).rejects.toMatchObject({ code: 'auth-database-forbidden' });
+    expect(logged.map(([event]) => event)).toEqual(['authorize-error']);
+  },
+);

@@ -50,6 +50,8 @@ export class Gate {
     try {
       const answer = this.options.authorize(principal, databaseId, operation);
       if (typeof answer === 'boolean') return answer;
+      // `await` accepts any value, so without this check a host in JavaScript that returns a role would allow everything.
+      if (!isPromise(answer)) throw new TypeError('authorize returned neither a boolean nor a promise');
       return this.answerTo('authorize', answer).catch((error: unknown) => this.refuse(error));
     } catch (error) {
       return this.refuse(error);
@@ -103,6 +105,10 @@ export class Gate {
     this.options.log('authorize-error', errorFields(error));
     return false;
   }
+}
+
+function isPromise(answer: unknown): answer is Promise<boolean> {
+  return typeof answer === 'object' && answer !== null && 'then' in answer;
 }
 
 /**
