@@ -97,7 +97,7 @@ export const ERROR_GROUPS = [
       'changeset-refused': 'The `validate` rule of your server rejects the change; `reason` has its sentence.',
       'changeset-withdrawn':
         'None: the user took the change back. `client.rejected` lists it, to retry, replace or drop it ([a change that waits](guides/client.md#changes-that-wait)).',
-      'changeset-undecided': 'Wait until the server has decided the changeset, then retry or drop it.',
+      'changeset-undecided': 'Wait until `decided` of the changeset is true, then retry or drop it.',
       'conflict-not-restorable':
         '`problem` says why: `unknown`, `schema`, `row-gone`, `counter`, `incomplete` or `unnamed-element`. For the last one, show `lost_value` to the user, who edits the document: the value is in a list element without a key, whose index may have changed.',
     },

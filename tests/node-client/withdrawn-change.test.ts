@@ -126,6 +126,30 @@ describe('a withdrawn change', () => {
     expect(await client.query('SELECT hits FROM tally')).toEqual([{ hits: 120 }]);
   });
 
+  it('replaces a dropped one in the lists of all tabs, although the number of rejected changes stays the same', async () => {
+    const device = createDevice();
+    const [client, other] = [await world.open({ device }), await world.open({ device })];
+    for (const tab of [client, other]) tab.rejected.subscribe(() => undefined);
+    const write = async (key: string): Promise<string> => {
+      await client.sync.pause();
+      return waiting(client, client.execute(sql`INSERT INTO note (id) VALUES (${key})`));
+    };
+    await client.outbox.withdraw(await write('a'));
+    await client.sync.resume();
+    await settled(client);
+    const next = await write('b');
+    const shown = (): unknown[] =>
+      [client, other].map(({ rejected }) => rejected.current.map(({ changes }) => changes[0]?.key));
+    await until(() => [client, other].every(({ status }) => status.current.pendingCount === 1));
+    // After the reads of the lists that the last status has started.
+    for (const tab of [client, other]) await tab.rejected.list();
+    expect(shown()).toEqual([[['a']], [['a']]]);
+    const [dropped] = client.rejected.current;
+    // In one step, so that no status in between reaches a tab.
+    await Promise.all([client.rejected.drop(dropped?.sequence as number), client.outbox.withdraw(next)]);
+    await expect.poll(shown).toEqual([[['b']], [['b']]]);
+  });
+
   it('takes its edits out of a document, and edits that build on them are rejected or applied again', async () => {
     const client = await world.open();
     await client.execute(sql`INSERT INTO page VALUES ('p', ${JSON.stringify({ title: 'Trip', tags: ['a'] })})`).synced;

@@ -13,7 +13,7 @@ export interface RejectedChangesets extends Subscribable<readonly RejectedChange
    * Applies the same changes to the current rows, and adds the same amounts to counters. Rejects with the constraint
    * that still fails, with `row-missing` if a row that it changes no longer exists, with `document-gone` or
    * `document-place-missing` if a document that it edits is NULL or no longer has the place, with `changeset-undecided`
-   * while the server may still admit it, with `changeset-not-rejected`, or, while a migration waits and sync is not
+   * while it is not `decided`, with `changeset-not-rejected`, or, while a migration waits and sync is not
    * connected, with `migration-refused`. The changeset then stays rejected.
    */
   retry(sequence: number): Promise<void>;

@@ -44,8 +44,9 @@ export interface RejectedChangeset {
   readonly writtenMs: number;
   readonly rejectedMs: number;
   /**
-   * False while the changeset conflicts with rows of this device, or was withdrawn, but the server has not decided, or
-   * the full resync after a withdrawal has not arrived. It cannot be retried, replaced or dropped before the decision.
+   * False while the server has not decided: the changeset conflicts with rows of this device, or was withdrawn. Also
+   * false while a new site waits for the full resync that hides what was withdrawn. Until it is true, the changeset
+   * cannot be retried, replaced or dropped.
    */
   readonly decided: boolean;
   readonly atomic: boolean;

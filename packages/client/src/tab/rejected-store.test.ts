@@ -4,7 +4,7 @@ import type { Subscribable } from '../interface/subscribable.ts';
 import type { RejectedChangeset } from '../rpc/rejected-changeset.ts';
 import { INITIAL_STATUS, type SyncStatus } from '../rpc/sync-status.ts';
 import { createRejectedStore } from './rejected-store.ts';
-import { createStatusStore } from './status-store.ts';
+import { createStatusStore, type StatusStore } from './status-store.ts';
 
 const rejected = (sequence: number, decided = true): RejectedChangeset => ({
   sequence,
@@ -18,9 +18,11 @@ const rejected = (sequence: number, decided = true): RejectedChangeset => ({
 
 function createWorld(): {
   store: Subscribable<readonly RejectedChangeset[]>;
+  status: StatusStore;
   reads: () => number;
   problems: string[];
-  answer: (next: () => readonly RejectedChangeset[], rejectedCount?: number) => Promise<void>;
+  /** Changes what a read returns, and sends a status: by default, one that differs from the last one. */
+  answer: (next: () => readonly RejectedChangeset[], rejectedCount?: number, update?: SyncStatus) => Promise<void>;
 } {
   const status = createStatusStore({ ...INITIAL_STATUS, role: 'leader' } as SyncStatus);
   const problems: string[] = [];
@@ -37,11 +39,12 @@ function createWorld(): {
   });
   return {
     store,
+    status,
     reads: () => reads,
     problems,
-    answer: async (next, rejectedCount = 0) => {
+    answer: async (next, rejectedCount = 0, update) => {
       list = next;
-      status.set({ ...status.current, pendingCount: ++pendingCount, rejectedCount });
+      status.set(update ?? { ...status.current, pendingCount: ++pendingCount, rejectedCount });
       await new Promise((resolve) => setTimeout(resolve));
     },
   };
@@ -79,6 +82,16 @@ describe('client.rejected as a store', () => {
     expect(store.current).toEqual([rejected(1, false)]);
     await answer(() => [rejected(1)], 1);
     expect([reads(), store.current]).toEqual([2, [rejected(1)]]);
+  });
+
+  it('reads the list again after an update with the same status, because one of as many may be another', async () => {
+    const { store, status, answer } = createWorld();
+    store.subscribe(() => undefined);
+    await answer(() => [rejected(1)], 1);
+    let heard = 0;
+    status.subscribe(() => void heard++);
+    await answer(() => [rejected(2)], 1, { ...status.current });
+    expect([store.current, heard]).toEqual([[rejected(2)], 2]);
   });
 
   it('keeps the same object until the list changes', async () => {

@@ -6,7 +6,7 @@ import { callListener, createListeners } from './listeners.ts';
 
 export interface RejectedStoreOptions {
   readonly list: () => Promise<readonly RejectedChangeset[]>;
-  /** After a change of the status, the list is read again when it is needed. */
+  /** After an update of the status, the list is read again when it is needed. */
   readonly status: Subscribable<SyncStatus>;
   readonly onProblem: (error: RockpoolError) => void;
 }
@@ -57,7 +57,7 @@ export function createRejectedStore({
   }
 
   status.subscribe(({ rejectedCount }) => {
-    isOld = rejectedCount > 0 || current.length > 0;
+    isOld = rejectedCount + current.length > 0;
     if (listeners.count > 0 || rejectedCount !== current.length) void read();
   });
 

@@ -15,13 +15,11 @@ export function createStatusStore(initial: SyncStatus): StatusStore {
   const listeners = createListeners<SyncStatus>();
   let newest = -1;
   let current = initial;
-  let currentText = JSON.stringify(initial);
 
   function show(status: SyncStatus): void {
-    // The worker may send an unchanged status, which is not passed to listeners.
-    const text = JSON.stringify(status);
-    if (text === currentText) return;
-    currentText = text;
+    // The worker may send an unchanged status, which listeners need only because of the rejected changesets: between
+    // two updates, one may have been added and another resolved.
+    if (JSON.stringify(status) === JSON.stringify(current) && !status.rejectedCount) return;
     current = Object.freeze(status);
     listeners.emit(current);
   }
