@@ -69,7 +69,10 @@ async function look(url: string): Promise<Found> {
 /** Starts the script in another worker, and ends that worker. */
 async function startAnother(url: string): Promise<'loaded' | 'refused' | 'failed'> {
   let isRefused = false;
-  const onViolation = (): void => void (isRefused = true);
+  // The name of the directive, also if the policy has only `script-src` or `default-src`.
+  const onViolation = ({ effectiveDirective }: SecurityPolicyViolationEvent): void => {
+    isRefused ||= effectiveDirective === 'worker-src';
+  };
   document.addEventListener('securitypolicyviolation', onViolation);
   const outcome = Promise.withResolvers<boolean>();
   let worker: Worker | undefined;

@@ -31,9 +31,10 @@ const ANSWERING_PINGS = answering(`data.path[0] === 'ping'`);
 const query = (connection: WorkerConnection): Promise<unknown> =>
   connection.call((worker) => worker.query({ sql: 'SELECT 1', params: [] }));
 
-afterEach(() => {
+afterEach(async () => {
   vi.restoreAllMocks();
   for (const connection of connections.splice(0)) connection.end(closed);
+  await commands.endFailures();
 });
 
 describe('a call into the worker', () => {
@@ -103,23 +104,45 @@ describe('a call into the worker', () => {
     expect(await query(connectTo(url))).toBe('answer');
   });
 
-  it('rejects with the reason if a policy of the page refuses the script', async () => {
-    const frame = document.createElement('iframe');
-    frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`;
-    const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
-    document.body.append(frame);
-    await loaded;
-    const url = URL.createObjectURL(new Blob([ANSWERING], { type: 'text/javascript' }));
-    const diagnosis = new URL('./why-unloadable.ts', import.meta.url).href;
-    const { eval: evalInFrame } = frame.contentWindow as unknown as typeof globalThis;
-    const { whyUnloadable } = await (evalInFrame(`import(${JSON.stringify(diagnosis)})`) as Promise<
-      typeof import('./why-unloadable.ts')
-    >);
-    expect(await whyUnloadable(url)).toMatchObject({
-      code: 'worker-unloadable',
-      fields: { url, problem: 'a Content-Security-Policy of the page (worker-src) blocks the script' },
+  it.each([`worker-src 'none'`, `script-src 'self' 'unsafe-inline' 'unsafe-eval'`])(
+    'rejects with the reason if a policy of the page refuses the script: %s',
+    async (policy) => {
+      const frame = document.createElement('iframe');
+      frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+      const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
+      document.body.append(frame);
+      await loaded;
+      const url = URL.createObjectURL(new Blob([ANSWERING], { type: 'text/javascript' }));
+      const diagnosis = new URL('./why-unloadable.ts', import.meta.url).href;
+      const { eval: evalInFrame } = frame.contentWindow as unknown as typeof globalThis;
+      const { whyUnloadable } = await (evalInFrame(`import(${JSON.stringify(diagnosis)})`) as Promise<
+        typeof import('./why-unloadable.ts')
+      >);
+      expect(await whyUnloadable(url)).toMatchObject({
+        code: 'worker-unloadable',
+        fields: { url, problem: 'a Content-Security-Policy of the page (worker-src) blocks the script' },
+      });
+      frame.remove();
+    },
+  );
+
+  it('does not take a violation of another policy for the reason', async () => {
+    const url = URL.createObjectURL(new Blob([`import '/no-such-script.js';`], { type: 'text/javascript' }));
+    const { Worker: native } = globalThis;
+    globalThis.Worker = new Proxy(native, {
+      construct(target, args) {
+        document.dispatchEvent(Object.assign(new Event('securitypolicyviolation'), { effectiveDirective: 'img-src' }));
+        return Reflect.construct(target, args) as Worker;
+      },
     });
-    frame.remove();
+    try {
+      await expect(query(connectTo(url))).rejects.toMatchObject({
+        code: 'worker-unloadable',
+        fields: { url, problem: expect.stringContaining('one of its imports fails') },
+      });
+    } finally {
+      globalThis.Worker = native;
+    }
   });
 
   it('rejects if the script does not start within a minute', async () => {
