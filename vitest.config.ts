@@ -96,8 +96,7 @@ const isolated = isolatedFiles();
 
 /** Commands that browser tests can call in this process. */
 export const commands: Record<string, BrowserCommand<string[]>> = {
-  // The first `failures` requests of this script fail, as offline; the next one succeeds. Then the interception ends,
-  // because Chromium uses no cache while requests are intercepted.
+  // The first `failures` requests of this script fail, as offline, and the next ones succeed, until `endFailures`.
   failFirst: async (
     { page },
     url = '',
@@ -109,6 +108,8 @@ export const commands: Record<string, BrowserCommand<string[]>> = {
       left-- > 0 ? route.abort() : route.fulfill({ contentType: 'text/javascript', body }),
     );
   },
+  // Chromium uses no cache while requests are intercepted.
+  endFailures: ({ page }) => page.unrouteAll(),
   // Loaded on demand: most tests need no server.
   accessToSyncServer: async (_context, schemaJson = '', databaseId = '', origin = '', principal = 'ann') =>
     (await import('./tests/kit/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin, principal),

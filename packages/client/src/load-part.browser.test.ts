@@ -1,14 +1,18 @@
 import { RockpoolError } from '@rockpool/shared';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { commands } from 'vitest/browser';
 import { loadPart } from './load-part.ts';
 
 declare module 'vitest/browser' {
   interface BrowserCommands {
-    /** Serves a script whose first requests fail. */
+    /** Serves a script whose first requests fail, until `endFailures`. */
     failFirst: (url: string, failures: string, body?: string) => Promise<void>;
+    /** Without it, the tests after this one would fetch all scripts again: see vitest.config.ts. */
+    endFailures: () => Promise<void>;
   }
 }
+
+afterEach(() => commands.endFailures());
 
 /** The form to which a bundler compiles the import of a chunk. */
 const load = (url: string) => (): Promise<{ readonly answer: number; readonly url: string }> =>
