@@ -338,7 +338,7 @@ it.each([0, 1])(
   },
 );
 
-it('leaving a database that another tab has open closes the client, and only with `discardUnsent` it can be repeated', async () => {
+it('leaving a database that another tab has open closes the client, which can then only leave with `discardUnsent`', async () => {
   const workers = new Workers();
   workers.answer = () => unsent(0);
   const deleted: string[] = [];
