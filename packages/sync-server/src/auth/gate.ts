@@ -50,7 +50,7 @@ export class Gate {
     try {
       const answer = this.options.authorize(principal, databaseId, operation);
       if (typeof answer === 'boolean') return answer;
-      // `await` accepts any value, so without this check a host in JavaScript that returns a role would allow everything.
+      // `await` accepts any value: without this check, a host in JavaScript that returns a role would allow everything.
       if (!isPromise(answer)) throw new TypeError('authorize returned neither a boolean nor a promise');
       return this.answerTo('authorize', answer).catch((error: unknown) => this.refuse(error));
     } catch (error) {
