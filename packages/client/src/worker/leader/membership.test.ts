@@ -837,6 +837,28 @@ describe('a tab that cannot open', () => {
     expect([second.role, second.status?.reason]).toEqual(['leader', null]);
   });
 
+  it.each([
+    ['asks for the lock', 3],
+    ['waits for the leader', 100],
+  ])('leaves the queue at once if its page is suspended while it %s', async (_, turns) => {
+    const browser = new FakeBrowser();
+    const { follower, leader } = await two(browser);
+    await follower.membership.suspend();
+    browser.deliveries = () => 0;
+    void follower.membership.resume();
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    await follower.membership.suspend();
+    expect([follower.role, follower.problems]).toEqual(['none', []]);
+    browser.deliveries = () => 1;
+    const third = browser.tab();
+    await third.membership.open();
+    leader.kill();
+    await settle();
+    expect(third.role).toBe('leader');
+    await follower.membership.resume();
+    expect(follower.role).toBe('follower');
+  });
+
   it('waits as long as the tab that opens the database makes progress', async () => {
     const browser = new FakeBrowser();
     const migrated = Promise.withResolvers<void>();

@@ -195,6 +195,8 @@ export class Membership<Database extends WritableDatabase> {
     this.isHidden = true;
     this.cancelRetry();
     this.link.pause();
+    // A step may wait for the leader, and a suspended page would hold up the other tabs if it were granted the lock.
+    this.election.stopWaiting();
     return this.step(async () => {
       await streamsClosed.catch(this.tellProblem);
       await this.leave();
@@ -245,7 +247,7 @@ export class Membership<Database extends WritableDatabase> {
       onNewerProtocol: (protocol) => this.endUnasked(new RockpoolError('tab-outdated', { channelProtocol: protocol })),
     });
     if (await this.election.tryNow()) await this.lead();
-    else await this.follow();
+    else if (!this.isHidden) await this.follow();
     this.retryMs = FIRST_RETRY_MS;
   }
 
