@@ -74,6 +74,8 @@ export class ServerProcess {
   private readonly sessions = new Set<Session>();
   private opened: LiveDatabase | null = null;
   private open: OpenDatabase | null = null;
+  /** The error of an operator who has taken the database offline, also after it is back. */
+  private offline: RockpoolError | null = null;
 
   constructor(options: ServerProcessOptions) {
     this.options = options;
@@ -91,7 +93,14 @@ export class ServerProcess {
           for (const session of [...this.sessions]) session.checkDeadlines(time.nowMs);
         }, SWEEP_INTERVAL_MS),
       );
-    time.as(this.owner, () => void this.openDatabase().catch((error: unknown) => this.failed(error)));
+    time.as(
+      this.owner,
+      () =>
+        void this.openDatabase().catch((error: unknown) => {
+          // Like a session that opens the database while an operator takes it offline.
+          if (error !== this.offline) this.failed(error);
+        }),
+    );
   }
 
   private openCache(store: Store, bus: Bus | null): DatabaseCache {
@@ -215,6 +224,7 @@ export class ServerProcess {
   async hold(): Promise<void> {
     const { time, random } = this.options.host;
     const error = new RockpoolError('database-unavailable', { problem: 'the operator closed the database' });
+    this.offline = error;
     const offlineMs = random.pick(OFFLINE_MS);
     await time.as(this.owner, async () => {
       await this.cache.hold(DATABASE_ID, error);

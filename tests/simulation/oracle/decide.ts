@@ -265,8 +265,11 @@ class Deciding {
         if (key.rule !== 'cascade' || key.parent !== tableOf(parent).name) continue;
         for (const row of this.states.of(child.name)) {
           const state = this.states.get(row) as Row;
-          if (this.changed.has(row) || state.deleted === null || state.waitsFor !== parent) continue;
+          if (this.changed.has(row) || state.deleted === null) continue;
+          if (state.waitsFor !== parent && state.deleted.isUnknown !== true) continue;
           this.attempt(row, null, () => {
+            // A row that was missing at the server when it was taken over may have been deleted with its parent.
+            if (state.deleted?.isUnknown === true) throw new Undetermined('a deleted row that may return');
             if (this.author.hasSeenDelete(parent, state.deleted as Version)) return;
             const back: Row = { ...state, deleted: null, waitsFor: null };
             const missing = tableOf(row).foreignKeys.some((one) => {
