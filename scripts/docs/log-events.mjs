@@ -50,7 +50,7 @@ export const LOG_EVENTS = [
       'authorize-error':
         'Your `authorize` threw, or returned neither a boolean nor a promise; the operation was refused.',
       'check-unanswered':
-        'Your `authenticate` or `authorize` (`check`) did not answer within `withinMs`; the client was refused with `auth-unavailable` and tries again.',
+        'Your `authenticate` or `authorize` (`check`) did not answer within `withinMs`; the client was refused with `auth-unavailable` and tries again. If you have not passed any, PostgreSQL does not respond.',
       'log-failed': 'Your `log` threw; the line before this one is the one that it did not write.',
       'request-error': 'A request failed with `internal`. Report it with the line.',
       'session-error': 'A session ended with `internal`. Report it with the line.',

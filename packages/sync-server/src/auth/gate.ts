@@ -12,10 +12,10 @@ export interface GateOptions {
 }
 
 /**
- * How long a check may take. Less than the silence after which a session counts as dead (session/limits.ts), because
- * nothing is read from its client meanwhile, and the client should learn the reason.
+ * How long a check may take. Less than the 15 s for which a client waits for the welcome, so that it learns the reason,
+ * and more than the 10 s after which the server's own checks give up reading from PostgreSQL.
  */
-const ANSWER_WITHIN_MS = 30_000;
+export const ANSWER_WITHIN_MS = 12_000;
 
 /**
  * Authenticates and authorizes every message and every request. Errors thrown by a host's own checks are logged here
