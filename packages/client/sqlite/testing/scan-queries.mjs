@@ -269,7 +269,7 @@ const TRIGGERS = [
   'AFTER UPDATE OF c0 ON t BEGIN UPDATE t SET c2 = (SELECT max(c0) FROM u) WHERE c1 = new.c1 AND id <> new.id; END',
 ];
 
-/** What scan.property.test.ts runs from `npm run verify` on, and as much again. `npm test` runs the first half. */
+/** Queries of scan.property.test.ts: `npm test` runs the first half, `npm run verify` all and as many again. */
 export const TESTED = { count: 5000, seed: 20_261_123, mostRows: 120 };
 
 /**
