@@ -17,10 +17,10 @@ export function createStatusStore(initial: SyncStatus): StatusStore {
   let current = initial;
 
   function show(status: SyncStatus): void {
+    if (JSON.stringify(status) !== JSON.stringify(current)) current = Object.freeze(status);
     // The worker may send an unchanged status, which listeners need only because of the rejected changesets: between
     // two updates, one may have been added and another resolved.
-    if (JSON.stringify(status) === JSON.stringify(current) && !status.rejectedCount) return;
-    current = Object.freeze(status);
+    else if (!status.rejectedCount) return;
     listeners.emit(current);
   }
 
