@@ -75,6 +75,7 @@ const config: ViteUserConfig = defineConfig({
           setupFiles: nodeSetup,
           include: ['tests/kills/*.stock.test.ts'],
           testTimeout: 30 * 60_000,
+          ...hangLimits,
         },
       },
     ],

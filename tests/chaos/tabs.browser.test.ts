@@ -3,8 +3,6 @@ import { atLevel } from '#kit/level.ts';
 import { seedOfRun } from '#kit/seed.ts';
 import { runTabChaos } from './tab-chaos.ts';
 
-// A step that takes this long is stuck even on a busy machine.
-const STUCK_MS = 3 * 60_000;
 const STEPS_OF_EACH_TAB = atLevel({ test: 12, verify: 60 });
 
 it.each(atLevel({ test: ['opfs'], verify: ['opfs', 'opfs-exclusive', 'indexeddb'] } as const))(
@@ -14,7 +12,6 @@ it.each(atLevel({ test: ['opfs'], verify: ['opfs', 'opfs-exclusive', 'indexeddb'
       seed: seedOfRun,
       stepsOfEachTab: STEPS_OF_EACH_TAB,
       persistence,
-      stuckMs: STUCK_MS,
     });
     console.info(persistence, JSON.stringify(report));
     expect(report.steps.open).toBeGreaterThan(5);

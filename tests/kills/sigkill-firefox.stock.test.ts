@@ -19,11 +19,11 @@ let server: JournalServer;
 beforeAll(async () => {
   mkdirSync(profile);
   server = await serveJournal(() => journal, join(folder, 'page'));
-}, 120_000);
+});
 
 afterAll(() => {
   server.close();
-}, 120_000);
+});
 
 it(`${KILLS} kills of a stock Firefox whose tabs write in turn lose nothing that was acknowledged, and the next start opens [CT-firefox-kills]`, async () => {
   for (let kill = 0; kill < KILLS; kill += 1) {

@@ -25,7 +25,7 @@ let chromium: ChromiumProcess | undefined;
 
 beforeAll(async () => {
   server = await serveJournal(() => journal, join(folder, 'page'));
-}, 120_000);
+});
 
 beforeEach(() => {
   journal = new Journal();
@@ -35,7 +35,7 @@ afterEach(() => chromium?.kill());
 
 afterAll(() => {
   server.close();
-}, 120_000);
+});
 
 it(
   `${KILLS} kills of a browser whose tabs write and read lose nothing that was acknowledged [CT-kills]`,

@@ -12,7 +12,6 @@ import { temporaryFolder } from '#kit/temporary-folder.ts';
 // worker does.
 
 const folder = temporaryFolder();
-const TIMEOUT_MS = 5 * 60_000;
 let journal = new Journal();
 let server: JournalServer;
 let context: BrowserContext;
@@ -25,7 +24,7 @@ beforeAll(async () => {
     args: ['--no-sandbox'],
     ...(executablePath === undefined ? {} : { executablePath }),
   });
-}, 120_000);
+});
 
 beforeEach(() => {
   journal = new Journal();
@@ -35,7 +34,7 @@ beforeEach(() => {
 afterAll(async () => {
   await context.close();
   server.close();
-}, 120_000);
+});
 
 async function openTab(tab: string, parameters: Readonly<Record<string, string>> = {}): Promise<Page> {
   const page = await context.newPage();
@@ -71,79 +70,67 @@ async function lookOnceMore(): Promise<void> {
   expect(journal.faults.slice(0, 5)).toEqual([]);
 }
 
-it('four tabs that open a new database at once share one database [CT-fresh]', { timeout: TIMEOUT_MS }, async () => {
+it('four tabs that open a new database at once share one database [CT-fresh]', async () => {
   const pages = await Promise.all(['a', 'b', 'c', 'd'].map((tab) => openTab(tab)));
   expect(await journal.until(() => Object.keys(journal.acknowledged).length === 4)).toBe(true);
   await closeAll(pages);
   await lookOnceMore();
 });
 
-it(
-  'reloads and closed tabs lose nothing at any moment, even within large batches [CT-storms]',
-  { timeout: TIMEOUT_MS },
-  async () => {
-    const names = ['a', 'b', 'c'];
-    const pages = await Promise.all(names.map((tab) => openTab(tab)));
-    for (let round = 0; round < 30; round += 1) {
-      const victim = round % pages.length;
-      if (round % 3 === 2) {
-        await pages[victim]!.close({ runBeforeUnload: false });
-        pages[victim] = await openTab(names[victim]!, { seed: String(round) });
-      } else {
-        // Reloads twice in a row: the second time hits a worker that has just started.
-        await pages[victim]!.reload();
-        await pages[victim]!.reload();
-      }
-      expect(await moreCommits(3 + (round % 23))).toBe(true);
+it('reloads and closed tabs lose nothing at any moment, even within large batches [CT-storms]', async () => {
+  const names = ['a', 'b', 'c'];
+  const pages = await Promise.all(names.map((tab) => openTab(tab)));
+  for (let round = 0; round < 30; round += 1) {
+    const victim = round % pages.length;
+    if (round % 3 === 2) {
+      await pages[victim]!.close({ runBeforeUnload: false });
+      pages[victim] = await openTab(names[victim]!, { seed: String(round) });
+    } else {
+      // Reloads twice in a row: the second time hits a worker that has just started.
+      await pages[victim]!.reload();
+      await pages[victim]!.reload();
     }
-    await closeAll(pages);
-    await lookOnceMore();
-  },
-);
+    expect(await moreCommits(3 + (round % 23))).toBe(true);
+  }
+  await closeAll(pages);
+  await lookOnceMore();
+});
 
-it(
-  'a reader that is suspended for a long time blocks no other tab, and continues when it is resumed [CT-frozen]',
-  { timeout: TIMEOUT_MS },
-  async () => {
-    const writers = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
-    expect(await moreCommits(5)).toBe(true);
-    const reader = await openTab('r', { only: 'reader' });
-    expect(await journal.until(() => journal.counts.readerLooks > 3)).toBe(true);
-    const devTools = await context.newCDPSession(reader);
-    await devTools.send('Page.setWebLifecycleState', { state: 'frozen' });
-    for (let part = 0; part < 10; part += 1) expect(await moreCommits(20)).toBe(true);
-    await devTools.send('Page.setWebLifecycleState', { state: 'active' });
-    const looks = journal.counts.readerLooks;
-    expect(await journal.until(() => journal.counts.readerLooks > looks + 3)).toBe(true);
-    await closeAll([...writers, reader]);
-    await lookOnceMore();
-  },
-);
+it('a reader that is suspended for a long time blocks no other tab, and continues when it is resumed [CT-frozen]', async () => {
+  const writers = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
+  expect(await moreCommits(5)).toBe(true);
+  const reader = await openTab('r', { only: 'reader' });
+  expect(await journal.until(() => journal.counts.readerLooks > 3)).toBe(true);
+  const devTools = await context.newCDPSession(reader);
+  await devTools.send('Page.setWebLifecycleState', { state: 'frozen' });
+  for (let part = 0; part < 10; part += 1) expect(await moreCommits(20)).toBe(true);
+  await devTools.send('Page.setWebLifecycleState', { state: 'active' });
+  const looks = journal.counts.readerLooks;
+  expect(await journal.until(() => journal.counts.readerLooks > looks + 3)).toBe(true);
+  await closeAll([...writers, reader]);
+  await lookOnceMore();
+});
 
-it('lost, doubled or reordered broadcasts only cost time [CT-broadcasts]', { timeout: TIMEOUT_MS }, async () => {
+it('lost, doubled or reordered broadcasts only cost time [CT-broadcasts]', async () => {
   const pages = await Promise.all(['a', 'b', 'c'].map((tab) => openTab(tab, { broadcasts: 'disturbed' })));
   for (let part = 0; part < 10; part += 1) expect(await moreCommits(20)).toBe(true);
   await closeAll(pages);
   await lookOnceMore();
 });
 
-it(
-  'an exhausted quota fails only the transactions that do not fit, and everything works once there is space [CT-quota]',
-  { timeout: TIMEOUT_MS },
-  async () => {
-    const pages = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
-    expect(await moreCommits(10)).toBe(true);
-    const devTools = await context.newCDPSession(pages[0]!);
-    const origin = new URL(server.url).origin;
-    for (const roomBytes of [200_000, 0, 50_000]) {
-      const { usage } = await devTools.send('Storage.getUsageAndQuota', { origin });
-      await devTools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: usage + roomBytes });
-      const full = journal.counts.full;
-      expect(await journal.until(() => journal.counts.full > full + 5 || journal.faults.length > 0)).toBe(true);
-      await devTools.send('Storage.overrideQuotaForOrigin', { origin });
-      expect(await moreCommits(30)).toBe(true);
-    }
-    await closeAll(pages);
-    await lookOnceMore();
-  },
-);
+it('an exhausted quota fails only the transactions that do not fit, and everything works once there is space [CT-quota]', async () => {
+  const pages = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
+  expect(await moreCommits(10)).toBe(true);
+  const devTools = await context.newCDPSession(pages[0]!);
+  const origin = new URL(server.url).origin;
+  for (const roomBytes of [200_000, 0, 50_000]) {
+    const { usage } = await devTools.send('Storage.getUsageAndQuota', { origin });
+    await devTools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: usage + roomBytes });
+    const full = journal.counts.full;
+    expect(await journal.until(() => journal.counts.full > full + 5 || journal.faults.length > 0)).toBe(true);
+    await devTools.send('Storage.overrideQuotaForOrigin', { origin });
+    expect(await moreCommits(30)).toBe(true);
+  }
+  await closeAll(pages);
+  await lookOnceMore();
+});

@@ -96,5 +96,4 @@ it.each(SEEDS)(
       containers.uninstall();
     }
   },
-  10 * 60_000,
 );

@@ -9,7 +9,7 @@ const postgres = postgresUnderTest();
 
 const CHILDREN = 30_000;
 
-it('PostgreSQL commits the largest legal deletes', { timeout: 900_000 }, async () => {
+it('PostgreSQL commits the largest legal deletes', async () => {
   const folder = temporaryFolder();
   const { url } = await postgres.server.createDatabase();
   const server = await TestServer.start(folder, { postgres: url, limits: { silenceLimitMs: 600_000 } });
