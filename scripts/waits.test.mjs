@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { hangLimits } from '../vitest.config.ts';
 import { root } from './children.mjs';
 import { sourceFiles } from './tests/test-files.mjs';
 
@@ -96,9 +97,23 @@ function limitedDurationsIn(code) {
 }
 
 // A busy machine may reach a test's own time limit. Only a hang reaches the limits of the configurations, which also
-// apply to `expect.poll`. Vitest's own waits end after a second. Tests that take minutes are the exception.
+// apply to `expect.poll`. Vitest's own waits end after a second. Tests that take minutes may have longer limits.
 const LIMITED = /\btimeout: |\bvi\.waitFor\(|\bvi\.waitUntil\(/;
 const LONG_TEST = /\.(?:deep|verify|stock)\./;
+/** An option, or the last argument of a test or hook, which is indented by at most one `describe`. */
+const LIMIT =
+  /(?:\btimeout: |^ *\}, |^(?:  ){1,2}(?=[\d_ *]+,\n *\);))([\d_]+(?: \* [\d_]+)*)(?=,\n *\);|\);$| \}|,$)/gm;
+
+/**
+ * @param {string} code
+ * @returns {readonly string[]} the time limits that are shorter than those of the configuration
+ */
+function shortLimitsIn(code) {
+  const limits = [...code.matchAll(LIMIT)].map(([, limit = '']) => limit);
+  return limits.filter(
+    (limit) => limit.split('*').reduce((ms, by) => ms * Number(by.replaceAll('_', '')), 1) < hangLimits.hookTimeout,
+  );
+}
 
 describe('time limits in tests', () => {
   it('are set only in the configuration', () => {
@@ -106,6 +121,28 @@ describe('time limits in tests', () => {
       .filter((file) => TEST.test(file) && !LONG_TEST.test(file))
       .filter((file) => LIMITED.test(readFileSync(join(root, file), 'utf8')));
     expect(limited).toEqual([]);
+  });
+
+  it('are longer than in the configuration if a test takes minutes', () => {
+    const long = testCode.filter((file) => LONG_TEST.test(file));
+    expect(long.filter((file) => shortLimitsIn(readFileSync(join(root, file), 'utf8')).length > 0)).toEqual([]);
+  });
+
+  it.each([
+    "it('hashes', { timeout: 5 * 60_000 }, async () => {",
+    "it(\n  'hashes',\n  { timeout: 600_000 },\n  async () => {",
+    'afterAll(() => {\n  server.close();\n}, 120_000);',
+    "it(\n  'hashes',\n  () => hash(),\n  5 * 60_000,\n);",
+  ])('are found to be short in %s', (code) => {
+    expect(shortLimitsIn(code)).toHaveLength(1);
+  });
+
+  it.each([
+    "it('hashes', { timeout: 60 * 60_000 }, async () => {",
+    "it(\n  'hashes',\n  () => hash(),\n  20 * 60_000,\n);",
+    'const SIZES = [\n  1,\n  2,\n];',
+  ])('are not found to be short in %s', (code) => {
+    expect(shortLimitsIn(code)).toEqual([]);
   });
 
   it.each([
