@@ -8,6 +8,7 @@ import { INITIAL_STATUS } from './rpc/sync-status.ts';
 import type { SqlStatement, StatementOutcome } from './rpc/sql-statement.ts';
 import type { WriteAction } from './rpc/write-action.ts';
 import type { OpenOptions, TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
+import { callListener } from './tab/listeners.ts';
 import { PageQueries, type LiveQueries } from './tab/live-queries.ts';
 import { followPageLifecycle, type PageEvents } from './tab/page-lifecycle.ts';
 import { readMigrations } from './tab/read-migrations.ts';
@@ -39,10 +40,14 @@ export class ClientSession {
   readonly live: LiveQueries;
   readonly presence: TabPresence;
   readonly status: StatusStore;
+  /** Passes an error to the app. The end of the client is none: the app has asked for it. */
   readonly onProblem: (error: RockpoolError) => void;
-  /** Called with the event before the worker is suspended. Open documents set it. */
-  beforeAway: (event: Event) => void = () => undefined;
-  /** Writes what open documents have not written yet. They set it; the declaration adds nothing to the page's code. */
+  /**
+   * Called with the event before the worker is suspended. Open documents set it; a declaration adds nothing to the
+   * page's code.
+   */
+  declare beforeAway?: (event: Event) => void;
+  /** Writes what open documents have not written yet. They set it. */
   declare saveDocuments?: () => Promise<unknown>;
   /** How many calls of `leave` check that all is sent. Meanwhile, `accept` rejects. */
   leaving = 0;
@@ -62,7 +67,10 @@ export class ClientSession {
     this.options = options;
     this.environment = environment;
     this.openOptions = openOptionsOf(options);
-    this.onProblem = options.onError ?? reportUncaught;
+    const onError = options.onError ?? reportUncaught;
+    this.onProblem = (error) => {
+      if (error.code !== 'client-closed') callListener(onError, error);
+    };
     this.worker = new ReplaceableWorker({
       connect: () => environment.connect(this.onProblem),
       reopen: (worker) => this.reopen(worker),
@@ -192,7 +200,8 @@ export class ClientSession {
         return this.onWorkerProblem(RockpoolError.fromData(event.error));
       case 'first-sync': {
         const { receivedBytes, totalBytes } = event;
-        return this.options.sync?.firstSync?.onProgress?.({ receivedBytes, totalBytes });
+        const { sync } = this.options;
+        return callListener((progress) => sync?.firstSync?.onProgress?.(progress), { receivedBytes, totalBytes });
       }
       case 'presence':
         return this.presence.hear(event.update);
@@ -216,7 +225,7 @@ export class ClientSession {
     const stop = followPageLifecycle(
       page,
       (event) => {
-        this.beforeAway(event);
+        this.beforeAway?.(event);
         suspend();
       },
       tell((api) => api.resume()),

@@ -6,7 +6,6 @@ import type { BranchInfo } from './interface/branch-merge.ts';
 import type { ClientOptions } from './interface/client-options.ts';
 import type { ClientEnvironment } from './client-session.ts';
 import { branchFile, branchName, isBranchOf } from './rpc/branch-file.ts';
-import { reportUncaught } from './rpc/error-transfer.ts';
 import { startBranch } from './start-branch.ts';
 import type { WorkerConnection } from './tab/worker-connection.ts';
 
@@ -25,12 +24,13 @@ export interface BranchesParts {
   /** Opens a database of any name. */
   readonly openClient: (options: ClientOptions, environment: ClientEnvironment) => Promise<Client>;
   readonly loadDocuments: () => Promise<BranchDocuments>;
+  /** See ClientSession. */
+  readonly onProblem: (error: RockpoolError) => void;
 }
 
 /** See Client.branch. */
 export function branchesOf(parts: BranchesParts): Branches {
-  const { origin, options, environment } = parts;
-  const onProblem = options.onError ?? reportUncaught;
+  const { origin, environment, onProblem } = parts;
 
   /** Runs `body` on a new worker, and ends the worker if `body` fails. */
   async function onWorker<T>(body: (connection: WorkerConnection) => Promise<T>): Promise<T> {
@@ -79,7 +79,7 @@ async function exists(connection: WorkerConnection, file: string): Promise<boole
 }
 
 async function openOn(connection: WorkerConnection, file: string, parts: BranchesParts): Promise<Branch> {
-  const { origin, options, environment, openClient, loadDocuments } = parts;
+  const { origin, options, environment, openClient, loadDocuments, onProblem } = parts;
   const { sync: _, ...local } = options;
   const gate = new WriteGate();
   let first: WorkerConnection | null = connection;
@@ -95,8 +95,8 @@ async function openOn(connection: WorkerConnection, file: string, parts: Branche
       },
     },
   );
-  const { schema, onError: onProblem = reportUncaught } = options;
   try {
+    const { schema } = options;
     return await startBranch({ origin, client, file, gate, environment, schema, loadDocuments, onProblem });
   } catch (thrown) {
     // An open client would replace the worker, and keep the branch from being deleted.

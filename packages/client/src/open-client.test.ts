@@ -40,6 +40,8 @@ class Workers {
   answer = (): EncodedRows => ({ names: [], columns: [], rowCount: 0 });
   /** Resolves when the worker has committed a write. */
   committed = (): Promise<void> => Promise.resolve();
+  /** Resolves when a worker has shown the states of this tab. */
+  shown = (): Promise<void> => Promise.resolve();
   /** Resolves when a worker has opened its database. */
   opened = (): Promise<void> => Promise.resolve();
   /** Resolves when the worker has closed its database. */
@@ -52,6 +54,7 @@ class Workers {
         watch: async (_: number, { sql }: SqlStatement) => void this.asked.push(`${index} watches ${sql}`),
         showPresence: async (_: string, states: readonly OwnState[]) => {
           for (const { stateJson } of states) this.asked.push(`${index} shows ${stateJson}`);
+          await this.shown();
         },
         open: async (_: unknown, tab: TabApi) => (this.tabs.push(tab), this.opened().then(() => null)),
         ping: async () => undefined,
@@ -68,10 +71,10 @@ class Workers {
     deleteDatabase: async () => undefined,
   };
 
-  open(persistence: PersistenceChoice, options: Pick<ClientOptions, 'sync'> = {}): Promise<Client> {
+  open(persistence: PersistenceChoice, options: Pick<ClientOptions, 'sync' | 'onError'> = {}): Promise<Client> {
     const schema = buildSchema([testTable('page', { id: 'text not null' })]);
     return openClient(
-      { name: 'stuck', schema, persistence, ...options, onError: ({ code }) => void this.problems.push(code) },
+      { name: 'stuck', schema, persistence, onError: ({ code }) => void this.problems.push(code), ...options },
       this.environment,
     );
   }
@@ -180,6 +183,45 @@ it('a client ignores late events of a worker that was replaced', async () => {
   workers.sayStuck();
   expect([workers.tabs.length, workers.problems]).toEqual([2, ['worker-stuck']]);
   await client.close();
+});
+
+describe('a client whose app throws in a callback', () => {
+  const thrown = new Error('of the app');
+  const throwing = (): never => {
+    throw thrown;
+  };
+  const reported = vi.fn();
+  beforeEach(() => void vi.stubGlobal('reportError', reported.mockReset()));
+  afterEach(() => void vi.unstubAllGlobals());
+
+  it('sends presence after `onError` threw', async () => {
+    const workers = new Workers();
+    const client = await workers.open('durable', { onError: throwing });
+    workers.shown = () => Promise.reject(new RockpoolError('internal'));
+    client.presence.set('first');
+    await expect.poll(() => reported.mock.calls).toEqual([[thrown]]);
+    workers.shown = () => Promise.resolve();
+    client.presence.set('second');
+    await expect.poll(() => workers.asked).toContain('0 shows "second"');
+    await client.close();
+  });
+
+  // The worker would report it as an error of its own, which ends a worker that is opening.
+  it('keeps from the worker what `onError` and `onProgress` threw', async () => {
+    const workers = new Workers();
+    const sync: SyncOptions = {
+      url: 'ws://localhost',
+      databaseId: 'pages',
+      token: () => null,
+      firstSync: { onProgress: throwing },
+    };
+    const client = await workers.open('durable', { onError: throwing, sync });
+    const [tab] = workers.tabs;
+    void tab?.onEvent({ kind: 'problem', error: new RockpoolError('storage-corrupt').toData() });
+    void tab?.onEvent({ kind: 'first-sync', receivedBytes: 1, totalBytes: 2 });
+    expect(reported.mock.calls).toEqual([[thrown], [thrown]]);
+    await client.close();
+  });
 });
 
 describe('a client whose replacement worker cannot open the database', () => {
@@ -293,6 +335,16 @@ it('a closed client starts no worker for a late report', async () => {
   await client.close();
   workers.sayStuck();
   expect([workers.tabs.length, workers.ended.map(({ code }) => code)]).toEqual([1, ['client-closed']]);
+  expect(workers.problems).toEqual([]);
+});
+
+it('a closed client reports nothing when the app uses its stores', async () => {
+  const workers = new Workers();
+  const client = await workers.open('durable');
+  await client.close();
+  client.rejected.subscribe(() => undefined);
+  client.presence.set('late');
+  await settle();
   expect(workers.problems).toEqual([]);
 });
 

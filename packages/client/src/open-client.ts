@@ -50,6 +50,7 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
       environment,
       openClient: openChecked,
       loadDocuments: documents,
+      onProblem: session.onProblem,
     });
   const client: Client = {
     name,

@@ -285,8 +285,7 @@ class LiveHistory {
       const page = await readPage(this.source, { before: null, limit });
       await this.show({ ...this.merged(page), loading: false });
     }).catch((thrown: unknown) => {
-      const error = toRockpoolError(thrown);
-      if (error.code !== 'client-closed') this.source.onProblem(error);
+      this.source.onProblem(toRockpoolError(thrown));
     });
   }
 

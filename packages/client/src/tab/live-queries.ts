@@ -84,14 +84,7 @@ export class PageQueries implements LiveQueries {
 
   end(error: RockpoolError): void {
     this.ended = error;
-    for (const [key, watched] of [...this.watchedByKey]) {
-      if (watched.lingering !== null) {
-        clearTimeout(watched.lingering);
-        this.forget(key, watched);
-      } else {
-        fail(watched, error);
-      }
-    }
+    for (const watched of [...this.watchedById.values()]) fail(watched, error);
   }
 
   private watch(key: string, statement: SqlStatement): Watched {
@@ -106,7 +99,7 @@ export class PageQueries implements LiveQueries {
     this.watchedByKey.set(key, watched);
     this.watchedById.set(watched.queryId, watched);
     if (this.ended === null) this.askFor(watched);
-    else watched.state = { rows: [], error: this.ended, loading: false };
+    else fail(watched, this.ended);
     return watched;
   }
 

@@ -50,7 +50,7 @@ export function createRejectedStore({
       listeners.emit(current);
     } catch (thrown) {
       const error = toRockpoolError(thrown);
-      if (error.code !== 'client-closed') onProblem(error);
+      onProblem(error);
       clearTimeout(timer);
       if (error.recovery === 'retry') timer = setTimeout(read, READ_AGAIN_MS);
     }

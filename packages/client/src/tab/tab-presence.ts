@@ -101,8 +101,7 @@ export class PagePresence implements TabPresence {
     try {
       await show(tabId, states);
     } catch (thrown) {
-      const error = toRockpoolError(thrown);
-      if (!this.isEnded && error.code !== 'client-closed') onProblem(error);
+      if (!this.isEnded) onProblem(toRockpoolError(thrown));
     }
     this.isTelling = false;
     this.sendUpdate();
