@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { TokenAnswer } from '../interface/client-options.ts';
 import { createTokenSource } from './token-source.ts';
 
@@ -17,6 +17,8 @@ const throwing = (thrown: unknown) => (): never => {
 };
 const named = (name: string, message: string, more: object = {}): Error =>
   Object.assign(new Error(message), { name, ...more });
+
+afterEach(() => void vi.useRealTimers());
 
 describe('the token', () => {
   it('is the string that the callback returns or resolves to, or the text of its response', async () => {
@@ -97,6 +99,20 @@ describe('the token', () => {
     const { outcome, told } = await asked(token);
     expect(outcome).toBe(`token-callback-failed ${JSON.stringify({ stage: 'token', ...fields })}`);
     expect(told).toMatchObject([{ code: 'token-callback-failed', recovery: 'bug' }]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['the callback does not settle', () => new Promise(() => undefined)],
+    ['the text of the response does not arrive', () => new Response(new ReadableStream())],
+  ])('counts as unreachable after 15 s if %s', async (_, token) => {
+    vi.useFakeTimers();
+    const asking = asked(token);
+    await vi.advanceTimersByTimeAsync(15_000);
+    vi.useRealTimers();
+    expect(await asking).toEqual({
+      outcome: `network-unreachable ${JSON.stringify({ stage: 'token', waitedMs: 15_000 })}`,
+      told: [],
+    });
   });
 
   it('omits the message of the thrown error and keeps the error as the cause', async () => {

@@ -16,14 +16,20 @@ const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
  */
 const HTML_PAGE = /^\s*(?:<!--|<!doctype html|<html)/i;
 
+/**
+ * How long the callback may take; see SyncOptions.token. Sync has the same deadline. Reads of the history and of past
+ * states rely on this one.
+ */
+const TOKEN_WITHIN_MS = 15_000;
+
 /** The maximum number of errors that are examined in a chain of causes. */
 const MAX_CAUSES = 5;
 
 /**
  * Asks the app for a token and classifies failures:
  * - not signed in: `auth-signed-out`, or the `RockpoolError` that the callback threw
- * - the app's own server is unreachable, reports trouble, or a different server responds with an HTML page:
- *   `network-unreachable` with the stage `token`
+ * - the app's own server is unreachable, does not answer in time, reports trouble, or a different server responds with
+ *   an HTML page: `network-unreachable` with the stage `token`
  * - the app's code failed: `token-callback-failed`. `onError` receives the error once, and again only after a token was
  *   received or a different error occurred
  */
@@ -32,7 +38,7 @@ export function createTokenSource({ token, onError }: TokenSourceOptions): () =>
 
   return async () => {
     try {
-      const answer = await tokenOf(await token());
+      const answer = await inTime(async () => tokenOf(await token()));
       reported = null;
       return answer;
     } catch (thrown) {
@@ -45,6 +51,19 @@ export function createTokenSource({ token, onError }: TokenSourceOptions): () =>
       throw error;
     }
   };
+}
+
+async function inTime(ask: () => Promise<string>): Promise<string> {
+  const overdue = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => overdue.reject(new RockpoolError('network-unreachable', { stage: 'token', waitedMs: TOKEN_WITHIN_MS })),
+    TOKEN_WITHIN_MS,
+  );
+  try {
+    return await Promise.race([ask(), overdue.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function tokenOf(answer: unknown): Promise<string> {
