@@ -49,7 +49,7 @@ const body = encodeChangesetBody({
 const fromClient: ClientMessage[] = [
   {
     type: 'hello',
-    protocolVersion: 3,
+    protocolVersion: PROTOCOL_VERSION,
     token: 'a.b.c',
     databaseId: 'budget-1',
     databaseIdentity: null,
@@ -66,7 +66,7 @@ const fromClient: ClientMessage[] = [
   },
   {
     type: 'hello',
-    protocolVersion: 3,
+    protocolVersion: PROTOCOL_VERSION,
     token: '',
     databaseId: 'b',
     databaseIdentity: id,
@@ -103,6 +103,16 @@ const fromClient: ClientMessage[] = [
       },
     ],
   },
+  {
+    type: 'push',
+    previousHash: id,
+    olderEpochUpTo: 0,
+    earlierSites: [
+      { last: { siteId: id, sequence: 7, hash: id.toReversed() }, upTo: 0 },
+      { last: { siteId: id.toReversed(), sequence: 300, hash: id }, upTo: 2 ** 40 },
+    ],
+    changesets: [{ sequence: 1, stampUs: 1_763_683_200_000_126, ageUs: 0, base: 13, body }],
+  },
   { type: 'confirm', cursor: 13, lastAckedSequence: 130 },
   { type: 'renew-token', token: 'd.e.f' },
   { type: 'ping' },
@@ -125,7 +135,7 @@ const fromClient: ClientMessage[] = [
 const fromServer: ServerMessage[] = [
   {
     type: 'welcome',
-    protocolVersion: 3,
+    protocolVersion: PROTOCOL_VERSION,
     databaseIdentity: id,
     logEpoch: id,
     watermark: 12,

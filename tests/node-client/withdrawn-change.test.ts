@@ -66,6 +66,30 @@ describe('a change that the server refuses above a quota', () => {
     expect(await notesOf(other)).toEqual(['b']);
   });
 
+  it('is withdrawn, and a later edit of a row that was sent before it takes effect without a conflict', async () => {
+    const client = await world.open();
+    const full = 'x'.repeat(750_000);
+    await client.batch([sql`INSERT INTO note VALUES ('a', ${full})`, sql`INSERT INTO note VALUES ('z', 'old')`]).synced;
+    await client.sync.pause();
+    // The server admits changes before a delete if they fit into the slack of the quota.
+    await client.execute(sql`INSERT INTO note VALUES ('b', 'one')`);
+    await client.execute(sql`DELETE FROM note WHERE id = 'z'`);
+    await client.execute(sql`INSERT INTO note VALUES ('c', ${big})`);
+    await client.execute(sql`UPDATE note SET text = 'two' WHERE id = 'b'`);
+    await client.execute(sql`DELETE FROM note WHERE id = 'a'`);
+    await client.sync.resume();
+    await until(() => client.status.current.reason?.code === 'quota-exceeded');
+    expect(client.status.current).toMatchObject({ state: 'blocked', pendingCount: 3 });
+    expect(await client.outbox.withdraw((await client.outbox.list())[0]?.id as string)).toBe(true);
+    await settled(client);
+    const other = await world.open();
+    await settled(other);
+    for (const device of [client, other]) {
+      expect(await device.query('SELECT * FROM note')).toEqual([{ id: 'b', text: 'two' }]);
+      expect(await device.query('SELECT * FROM rockpool_conflict')).toEqual([]);
+    }
+  });
+
   it('is withdrawn from a tab that follows, whose live query and list of rejected changes show it', async () => {
     const device = createDevice();
     const leader = await blocked(device);

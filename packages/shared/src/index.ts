@@ -87,7 +87,7 @@ export { POLICY_DECLARATIONS, policiesOf, policyOf } from './merge/policies/poli
 export { mergeRow } from './merge/row.ts';
 export type { Cell, Conflict, MergeRule, RowChange, RowMerge, StoredRow } from './merge/row-model.ts';
 export type { RowRules } from './merge/row-rules.ts';
-export { compareVersions, hasSeen, NO_VERSION, type Version } from './merge/version.ts';
+export { compareVersions, hasSeen, NO_VERSION, type Version, type WriteVersion } from './merge/version.ts';
 export type { Audit, AuditedTable } from './protocol/audit.ts';
 export type { AuditAnswer, DifferingTable } from './protocol/audit-answer.ts';
 export type { Confirm } from './protocol/confirm.ts';
@@ -109,6 +109,7 @@ export {
   MAX_PRESENCE_STATE_BYTES,
   MAX_PRESENCE_STATES,
   MAX_PRESENCE_TOPIC_BYTES,
+  MAX_EARLIER_SITES,
   MAX_PUSH_CHANGESETS,
   MAX_VALUE_BYTES,
   PING_INTERVAL_MS,
@@ -133,6 +134,7 @@ export type { Presence, PresenceUpdate, PresenceState, SeenPresence } from './pr
 export { PROTOCOL_FLOOR, PROTOCOL_VERSION, requireProtocolVersion } from './protocol/protocol-version.ts';
 export type { Push, PushedChangeset } from './protocol/push.ts';
 export { decodeOrigin, encodeOrigin } from './change/changeset-origin.ts';
+export { decodeEarlierSites, encodeEarlierSites, type EarlierSite } from './protocol/earlier-site.ts';
 export type { RenewToken } from './protocol/renew-token.ts';
 export type { Welcome } from './protocol/welcome.ts';
 export { buildSchema } from './schema/build-schema.ts';

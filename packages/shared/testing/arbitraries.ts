@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { CellValue } from '../src/change/cell-value.ts';
-import type { ChangeGroup, ChangeKind, ChangesetBody } from '../src/change/changeset.ts';
+import type { ChangeGroup, ChangeKind, ChangesetBody, ChangesetOrigin } from '../src/change/changeset.ts';
 import type { AuditedTable } from '../src/protocol/audit.ts';
+import { MAX_EARLIER_SITES } from '../src/protocol/limits.ts';
 import type { ClientMessage, ServerMessage } from '../src/protocol/message-codec.ts';
 import { PROTOCOL_FLOOR, PROTOCOL_VERSION } from '../src/protocol/protocol-version.ts';
 import type { Outcome } from '../src/protocol/outcome.ts';
@@ -86,13 +87,19 @@ export const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   }),
 );
 
+const origin: fc.Arbitrary<ChangesetOrigin> = plain({
+  siteId: id,
+  sequence: fc.integer({ min: 1, max: 2 ** 40 }),
+  hash: id,
+});
+
 const changesetRun: fc.Arbitrary<PushedChangeset[]> = fc
   .tuple(
     fc.integer({ min: 1, max: 2 ** 40 }),
     fc.array(
       fc.tuple(
         plain({ stampUs: safe, ageUs: safe, base: safe, body: fc.uint8Array() }),
-        fc.option(plain({ siteId: id, sequence: fc.integer({ min: 1, max: 2 ** 40 }), hash: id }), { freq: 1 }),
+        fc.option(origin, { freq: 1 }),
       ),
       { minLength: 1, maxLength: 5 },
     ),
@@ -140,14 +147,17 @@ export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
       plain({ logEpoch: id, watermark: safe, logHash: id }),
     ),
   }),
-  changesetRun.chain((changesets) =>
-    plain({
-      type: fc.constant('push' as const),
-      previousHash: id,
-      olderEpochUpTo: safe,
-      changesets: fc.constant(changesets),
-    }),
-  ),
+  fc
+    .tuple(changesetRun, fc.array(plain({ last: origin, upTo: safe }), { maxLength: MAX_EARLIER_SITES }))
+    .chain(([changesets, earlierSites]) =>
+      plain({
+        type: fc.constant('push' as const),
+        previousHash: id,
+        olderEpochUpTo: safe,
+        ...(earlierSites.length > 0 && { earlierSites: fc.constant(earlierSites) }),
+        changesets: fc.constant(changesets),
+      }),
+    ),
   plain({ type: fc.constant('confirm' as const), cursor: safe, lastAckedSequence: safe }),
   plain({ type: fc.constant('renew-token' as const), token: fc.string() }),
   plain({ type: fc.constant('ping' as const) }),

@@ -13,6 +13,7 @@ import {
   type Changeset,
   type ClientMessage,
   type Delivery,
+  type EarlierSite,
   type Failure,
   type Hello,
   type CellBase,
@@ -46,6 +47,8 @@ export class TestSite {
   /** The log hashes of deliveries, by cursor. */
   readonly logHashes: Map<number, Uint8Array> = new Map();
   lastAckedSequence = 0;
+  /** See Push. */
+  earlierSites: readonly EarlierSite[] = [];
   /** How far the site's clock is ahead, in ms. */
   clockAheadMs = 0;
 
@@ -183,6 +186,7 @@ export class TestConnection {
       type: 'push',
       previousHash: this.site.hashes[from - 1] as Uint8Array,
       olderEpochUpTo,
+      earlierSites: this.site.earlierSites,
       changesets: withAges(this.site.changelog.slice(from - 1, to), this.site.nowMs()),
     });
   }

@@ -5,6 +5,9 @@ import { CHANGESET_HASH_BYTES } from './changeset-hash.ts';
 
 const SITE_ID_BYTES = 16;
 
+/** The size of the shortest origin. */
+export const ORIGIN_BYTES: number = SITE_ID_BYTES + 1 + CHANGESET_HASH_BYTES;
+
 export function writeOrigin(writer: ByteWriter, { siteId, sequence, hash }: ChangesetOrigin): void {
   writer.bytes(siteId);
   writer.varint(sequence);

@@ -1,13 +1,13 @@
 import type { CellValue } from '../change/cell-value.ts';
 import type { ChangeKind } from '../change/changeset.ts';
-import type { Version } from './version.ts';
+import type { Version, WriteVersion } from './version.ts';
 
 export interface Cell {
   readonly value: CellValue;
   readonly version: Version;
   /**
-   * For a cell that accumulates writes: the last write by a site other than that of `version`. A site that wrote last
-   * has not necessarily seen the other writes.
+   * For a cell that accumulates writes: the last write by a site other than those of the author of `version`. An author
+   * who wrote last has not necessarily seen the other writes.
    */
   readonly otherSite?: Version;
 }
@@ -41,7 +41,7 @@ export interface RowChange {
    * for a delete, none.
    */
   readonly values: ReadonlyMap<number, CellValue>;
-  readonly version: Version;
+  readonly version: WriteVersion;
   /** The watermark the author had seen, for a column or (EXISTENCE_COLUMN_ID) for the row as a whole. */
   readonly baseOf: (columnId: number) => number;
 }

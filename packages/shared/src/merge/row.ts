@@ -50,7 +50,7 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange, { policie
   const incoming = freshRow(change);
   if (stored === undefined) return { row: incoming, conflicts: [], corrected: [] };
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
-  if (hasSeen(base, change.version.site, stored.inserted)) {
+  if (hasSeen(base, change.version, stored.inserted)) {
     // Concurrent writes to the incarnation that this insert replaces are lost with it.
     const unseen =
       stored.deleted === null
@@ -70,8 +70,7 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange, { policie
 
 function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRules): RowMerge {
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
-  const { site } = change.version;
-  if (!hasSeen(base, site, stored.inserted)) {
+  if (!hasSeen(base, change.version, stored.inserted)) {
     // The author deleted an earlier incarnation, so this one is kept.
     return { row: stored, conflicts: [], corrected: correctedBy(change) };
   }
@@ -82,7 +81,7 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   const unseen =
     deleteRule === 'delete-wins'
       ? []
-      : [...stored.updated.values()].filter((version) => !hasSeen(oldest, site, version));
+      : [...stored.updated.values()].filter((version) => !hasSeen(oldest, change.version, version));
   const [latest] = unseen.sort((a, b) => compareVersions(b, a));
   if (latest === undefined) {
     const unseenCells = [...stored.cells].filter(([columnId, cell]) => !hasSeenCell(change, columnId, cell));
@@ -106,7 +105,7 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
 function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): RowMerge {
   const { version } = change;
   const rowBase = change.baseOf(EXISTENCE_COLUMN_ID);
-  if (!hasSeen(rowBase, version.site, stored.inserted)) {
+  if (!hasSeen(rowBase, version, stored.inserted)) {
     const conflicts = updateConflicts(stored, change, rules.policies, 'one-insert-wins', stored.inserted);
     return {
       row: stored,

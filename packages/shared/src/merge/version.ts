@@ -8,6 +8,15 @@ export interface Version {
   readonly watermark: number;
 }
 
+/** The version that a write gets when it is merged. */
+export interface WriteVersion extends Version {
+  /**
+   * Earlier site ids of the author's file, each with the watermark up to which the author wrote what that site wrote.
+   * Default: none.
+   */
+  readonly earlierSites?: ReadonlyMap<string, number> | undefined;
+}
+
 /** Stands for an unknown version; it precedes every other one. */
 export const NO_VERSION: Version = { stampUs: 0, site: '0'.repeat(32), watermark: 0 };
 
@@ -19,6 +28,11 @@ export function compareVersions(a: Version, b: Version): number {
 }
 
 /** Whether the author of a write at `base` had seen `stored`, or wrote it. Then the write is sequential. */
-export function hasSeen(base: number, site: string, stored: Version): boolean {
-  return stored.watermark <= base || stored.site === site;
+export function hasSeen(base: number, author: WriteVersion, stored: Version): boolean {
+  return stored.watermark <= base || isOwn(author, stored);
+}
+
+/** Whether the author of a write also wrote `stored`, under the same site id or an earlier one. */
+export function isOwn({ site, earlierSites }: WriteVersion, stored: Version): boolean {
+  return stored.site === site || stored.watermark <= (earlierSites?.get(stored.site) ?? -1);
 }

@@ -15,6 +15,9 @@ export const MAX_MESSAGE_BYTES: number = 64 * 1024 * 1024;
  */
 export const MAX_PUSH_CHANGESETS: number = 64 * 1024;
 
+/** Maximum number of earlier site ids in a push: a file rarely has more than one while it has something to send. */
+export const MAX_EARLIER_SITES = 16;
+
 /** Maximum size of a message before the session is authenticated: a token and a few ids. */
 export const MAX_HELLO_BYTES: number = 16 * 1024;
 

@@ -18,7 +18,7 @@ import {
   type Presence,
   type PresenceUpdate,
 } from './presence.ts';
-import { hasOrigins, readPush, writePush, type Push } from './push.ts';
+import { formOf, readPush, writePush, type Push, type PushForm } from './push.ts';
 import { readRenewToken, writeRenewToken, type RenewToken } from './renew-token.ts';
 import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
 
@@ -43,8 +43,8 @@ export const MESSAGE_CODES = {
   'presence-update': 71,
 } as const;
 
-/** The first byte of a push in which any changeset has an origin. */
-const PUSH_WITH_ORIGINS_CODE = 9;
+/** The first byte of a push, by its form. */
+const PUSH_CODES = { plain: MESSAGE_CODES.push, origins: 9, sites: 10 } as const satisfies Record<PushForm, number>;
 
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
@@ -96,7 +96,7 @@ export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Arra
 }
 
 function codeOf(message: ClientMessage | ServerMessage): number {
-  return message.type === 'push' && hasOrigins(message) ? PUSH_WITH_ORIGINS_CODE : MESSAGE_CODES[message.type];
+  return message.type === 'push' ? PUSH_CODES[formOf(message)] : MESSAGE_CODES[message.type];
 }
 
 /** Encodes the groups of a delivery for encodeDelivery and encodeDeliveryPart. */
@@ -133,9 +133,11 @@ export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
       case MESSAGE_CODES.hello:
         return readHello(reader);
       case MESSAGE_CODES.push:
-        return readPush(reader, false);
-      case PUSH_WITH_ORIGINS_CODE:
-        return readPush(reader, true);
+        return readPush(reader, 'plain');
+      case PUSH_CODES.origins:
+        return readPush(reader, 'origins');
+      case PUSH_CODES.sites:
+        return readPush(reader, 'sites');
       case MESSAGE_CODES.confirm:
         return readConfirm(reader);
       case MESSAGE_CODES['renew-token']:

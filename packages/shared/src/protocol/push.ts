@@ -3,6 +3,7 @@ import type { ByteWriter } from '../bytes/byte-writer.ts';
 import type { Changeset } from '../change/changeset.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
 import { readOrigin, writeOrigin } from '../change/changeset-origin.ts';
+import { readEarlierSites, writeEarlierSites, type EarlierSite } from './earlier-site.ts';
 import { MAX_PUSH_CHANGESETS } from './limits.ts';
 
 /** A changeset as sent, with its age: clocks are compared by ages alone (clock/stamp.ts). */
@@ -23,17 +24,27 @@ export interface Push {
    * up to the start of the current log epoch.
    */
   readonly olderEpochUpTo: number;
+  /**
+   * Earlier site ids of the sender's file: what was written as one of them is the sender's own. The server ignores one
+   * whose last changeset it has not decided. At most `MAX_EARLIER_SITES`. Default: none.
+   */
+  readonly earlierSites?: readonly EarlierSite[];
   /** At least one. */
   readonly changesets: readonly PushedChangeset[];
 }
 
-/** Whether a push needs the form with origins, which version 2 lacks. */
-export function hasOrigins({ changesets }: Push): boolean {
-  return changesets.some(({ origin }) => origin !== undefined);
+/** `origins`: with the origins of changesets, which version 2 lacks. `sites`: with earlier sites too, since version 4. */
+export type PushForm = 'plain' | 'origins' | 'sites';
+
+export function formOf({ changesets, earlierSites = [] }: Push): PushForm {
+  if (earlierSites.length > 0) return 'sites';
+  return changesets.some(({ origin }) => origin !== undefined) ? 'origins' : 'plain';
 }
 
 export function writePush(writer: ByteWriter, push: Push): void {
-  const withOrigins = hasOrigins(push);
+  const { earlierSites = [] } = push;
+  const withOrigins = formOf(push) !== 'plain';
+  if (earlierSites.length > 0) writeEarlierSites(writer, earlierSites);
   writer.bytes(push.previousHash);
   writer.varint(push.olderEpochUpTo);
   writer.varint(push.changesets[0]?.sequence ?? 0);
@@ -48,7 +59,10 @@ export function writePush(writer: ByteWriter, push: Push): void {
   }
 }
 
-export function readPush(reader: ByteReader, withOrigins: boolean): Push {
+export function readPush(reader: ByteReader, form: PushForm): Push {
+  const withOrigins = form !== 'plain';
+  const sites = form === 'sites' ? { earlierSites: readEarlierSites(reader) } : {};
+  if (sites.earlierSites?.length === 0) reader.fail('a push has no earlier sites');
   const previousHash = reader.bytes(CHANGESET_HASH_BYTES).slice();
   const olderEpochUpTo = reader.varint();
   const firstSequence = reader.varint();
@@ -70,5 +84,5 @@ export function readPush(reader: ByteReader, withOrigins: boolean): Push {
       body: reader.lengthPrefixed().slice(),
     });
   }
-  return { type: 'push', previousHash, olderEpochUpTo, changesets };
+  return { type: 'push', previousHash, olderEpochUpTo, ...sites, changesets };
 }

@@ -4,11 +4,12 @@ import {
   RockpoolError,
   type ChangesetOrigin,
   type ErrorCode,
-  type Version,
+  type WriteVersion,
 } from '@rockpool/shared';
 import { writeConflictRows } from '../conflict-log/conflict-rows.ts';
 import { withdrawCascadeConflicts, withdrawNullConflicts } from '../conflict-log/delete-conflict.ts';
 import { readDocumentTexts, recordHistory } from '../history/record-history.ts';
+import type { KnownEarlierSite } from '../log/earlier-sites.ts';
 import { hasTakenEffect, saveOrigin, wasRecreated } from '../log/origins.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
@@ -44,6 +45,8 @@ export interface Sender {
 export interface ChangesetToDecide extends HashedChangeset {
   /** The watermark of this log up to which the author had seen all rows. */
   readonly base: number;
+  /** The earlier sites of the author's file whose changesets its author saw when it wrote this one. */
+  readonly earlierSites: readonly KnownEarlierSite[];
   /** Whether the author's watermarks belong to an older log epoch (older-epoch.ts). */
   readonly isOfOlderEpoch: boolean;
   /** Whether more changesets of the same push follow. */
@@ -63,15 +66,22 @@ export function admitChangeset(
   toDecide: ChangesetToDecide,
   sender: Sender,
 ): SiteState {
-  const { changeset, hash, base, isOfOlderEpoch } = toDecide;
+  const { changeset, hash, base, earlierSites, isOfOlderEpoch } = toDecide;
   const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
   const stampUs = correctStampUs({
     ageUs: changeset.ageUs,
     receivedMs: sender.receivedMs,
-    lastOfSiteUs: site.lastStampUs,
+    lastOfSiteUs: Math.max(site.lastStampUs, ...earlierSites.map((earlier) => earlier.stampUs)),
     seenUs: file.log.maxStampUsAt(base),
   });
-  const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
+  const version: WriteVersion = {
+    stampUs,
+    site: site.site,
+    watermark: file.log.watermark + 1,
+    ...(earlierSites.length > 0 && {
+      earlierSites: new Map(earlierSites.map((earlier) => [earlier.site, earlier.watermark])),
+    }),
+  };
   // Only a re-created changeset can be a repetition: a site's own changesets are never decided twice.
   const isRepetition =
     changeset.origin === undefined
@@ -128,7 +138,11 @@ function identityOf({ site }: SiteState, { changeset, hash }: HashedChangeset): 
  * Changes no row. The author has applied the changeset twice, as its own and as the other copy's, so every cell that it
  * writes is delivered to the author again.
  */
-function acceptRepetition(file: DatabaseFile, { changeset }: ChangesetToDecide, { watermark }: Version): StoredOutcome {
+function acceptRepetition(
+  file: DatabaseFile,
+  { changeset }: ChangesetToDecide,
+  { watermark }: Pick<WriteVersion, 'watermark'>,
+): StoredOutcome {
   const { writes } = readChangeset(changeset.body, file);
   return {
     outcome: { kind: 'admitted', sequence: changeset.sequence, watermark, conflictCount: 0 },
@@ -145,7 +159,7 @@ function applyChangeset(
   file: DatabaseFile,
   { checks, validate }: AdmissionRules,
   { changeset, base, isOfOlderEpoch, isFollowed }: ChangesetToDecide,
-  version: Version,
+  version: WriteVersion,
   principal: string,
 ): StoredOutcome {
   const { atomic, writes } = readChangeset(changeset.body, file);

@@ -3,6 +3,7 @@ import { DocumentWorkNeeded } from '../documents/document-desk.ts';
 import type { DocumentWork } from '../documents/document-work.ts';
 import { purgeConflicts } from '../conflict-log/purge-conflicts.ts';
 import type { Retention } from '../log/retention.ts';
+import { findEarlierSites } from '../log/earlier-sites.ts';
 import { pruneOrigins } from '../log/origins.ts';
 import { confirmOutcomes, decidedHash, pruneOldHashes } from '../log/outcomes.ts';
 import type { PushTrace } from '../observe/push-trace.ts';
@@ -164,9 +165,11 @@ function admitPushOf(
       rules.room,
     );
     if (room.admitted === 0 && room.refusal !== null) throw room.refusal;
+    const earlierSites = findEarlierSites(file.sql, push.earlierSites);
     const toDecide = undecided.slice(0, room.admitted).map((linked, index) => ({
       ...linked,
       base: seen(linked.changeset),
+      earlierSites: earlierSites.filter(({ upTo }) => linked.changeset.sequence <= upTo),
       isOfOlderEpoch: isOfOlderEpoch(push, linked.changeset),
       isFollowed: index < undecided.length - 1,
     }));

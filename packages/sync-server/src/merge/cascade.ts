@@ -6,6 +6,7 @@ import {
   type CellValue,
   type Conflict,
   type Version,
+  type WriteVersion,
 } from '@rockpool/shared';
 import { rowName, type RowWrite } from './row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
@@ -47,7 +48,7 @@ export function cascadeDeletes(
   file: DatabaseFile,
   checks: ForeignKeyChecks,
   rows: MergedRows,
-  version: Version,
+  version: WriteVersion,
   base: number,
 ): ReadonlyMap<string, Version> {
   const waiting: Gone[] = [];

@@ -7,6 +7,7 @@ import {
   type RowRules,
   type StoredRow,
   type Version,
+  type WriteVersion,
 } from '@rockpool/shared';
 import { rulesOfRow, type AuthorProgress } from '../documents/document-merge.ts';
 import type { CorrectedRow } from '../log/corrected-codec.ts';
@@ -21,7 +22,7 @@ import { isGoneByCascade, type MergedRow } from './merged-row.ts';
 export function mergeChangeset(
   file: DatabaseFile,
   writes: readonly RowWrite[],
-  version: Version,
+  version: WriteVersion,
   progress: AuthorProgress,
 ): MergedRow[] {
   const { base, isOfOlderEpoch = false } = progress;

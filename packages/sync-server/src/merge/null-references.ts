@@ -1,4 +1,11 @@
-import { cellValuesEqual, EXISTENCE_COLUMN_ID, hasSeen, RockpoolError, type Version } from '@rockpool/shared';
+import {
+  cellValuesEqual,
+  EXISTENCE_COLUMN_ID,
+  hasSeen,
+  RockpoolError,
+  type Version,
+  type WriteVersion,
+} from '@rockpool/shared';
 import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
@@ -30,7 +37,7 @@ export function nullReferences(
   file: DatabaseFile,
   checks: ForeignKeyChecks,
   rows: MergedRows,
-  version: Version,
+  version: WriteVersion,
   base: number,
   reasons: ReadonlyMap<string, Version>,
 ): void {
@@ -86,7 +93,7 @@ function missingParentOf(
   file: DatabaseFile,
   check: ForeignKeyCheck,
   { write, after }: MergedRow,
-  version: Version,
+  version: WriteVersion,
   base: number,
   unseenDeletes: UnseenDeletes,
 ): Version | null {
@@ -98,7 +105,7 @@ function missingParentOf(
   // The older reference of a restored row does not imply that the parent exists.
   if (!isWritten) return deletes.at(-1) ?? version;
   const seenUpTo = baseOf(write, base)(EXISTENCE_COLUMN_ID);
-  return deletes.find((deleted) => !hasSeen(seenUpTo, version.site, deleted)) ?? null;
+  return deletes.find((deleted) => !hasSeen(seenUpTo, version, deleted)) ?? null;
 }
 
 function withNull(

@@ -8,6 +8,7 @@ import {
   type CellValue,
   type RowChange,
   type Version,
+  type WriteVersion,
 } from '@rockpool/shared';
 import type { AuthorProgress } from '../documents/document-merge.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
@@ -41,7 +42,7 @@ export function restoreParents(
   file: DatabaseFile,
   checks: ForeignKeyChecks,
   merged: readonly MergedRow[],
-  version: Version,
+  version: WriteVersion,
   progress: AuthorProgress,
 ): readonly MergedRow[] {
   if (!merged.some(({ write }) => restoring(checks, write.table).length > 0)) return merged;
@@ -78,7 +79,7 @@ const NONE: readonly ForeignKeyCheck[] = [];
 function referencesOf(
   checks: ForeignKeyChecks,
   { write, before, after, conflicts }: MergedRow,
-  version: Version,
+  version: WriteVersion,
 ): Reference[] {
   const ofTable = restoring(checks, write.table);
   if (ofTable.length === 0) return [];
@@ -110,14 +111,14 @@ function withReference(
   file: DatabaseFile,
   table: StoredTable,
   key: readonly CellValue[],
-  version: Version,
+  version: WriteVersion,
   { base, isOfOlderEpoch = false }: AuthorProgress,
 ): MergedRow | null {
   const keyBytes = encodeKey(key);
   const before = readKnownRow(file, table, key, keyBytes);
   if (before === undefined) return null;
   const { deleted } = before.row;
-  if (deleted !== null && hasSeen(base, version.site, deleted)) return null;
+  if (deleted !== null && hasSeen(base, version, deleted)) return null;
   // After a restore, an earlier row of the key counts as the row that its author had (merge-changeset.ts).
   const { inserted } = before.row;
   const rowBase = isOfOlderEpoch && compareVersions(inserted, version) < 0 ? Math.max(base, inserted.watermark) : base;
@@ -143,7 +144,11 @@ function withReference(
 }
 
 /** A parent that the changeset deletes, merged again with a reference that its author had not seen. */
-function withoutDelete({ write, before, after, corrected }: MergedRow, by: Version, base: number): MergedRow | null {
+function withoutDelete(
+  { write, before, after, corrected }: MergedRow,
+  by: WriteVersion,
+  base: number,
+): MergedRow | null {
   const version = after?.row.deleted ?? null;
   if (write.kind !== 'delete' || version === null || before === undefined || !isThere(before)) return null;
   const updated = new Map(before.row.updated).set(by.site, by);

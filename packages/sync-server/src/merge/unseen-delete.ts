@@ -1,4 +1,12 @@
-import { encodeKey, EXISTENCE_COLUMN_ID, hasSeen, keyToString, type CellValue, type Version } from '@rockpool/shared';
+import {
+  encodeKey,
+  EXISTENCE_COLUMN_ID,
+  hasSeen,
+  keyToString,
+  type CellValue,
+  type Version,
+  type WriteVersion,
+} from '@rockpool/shared';
 import { baseOf } from './row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readTombstone, readTombstones } from '../store/row-store.ts';
@@ -24,7 +32,7 @@ export class UnseenDeletes {
   }
 
   /** Null if every parent exists or is missing for another reason. */
-  of({ write, after }: MergedRow, { site }: Version, base: number): UnseenDelete | null {
+  of({ write, after }: MergedRow, author: WriteVersion, base: number): UnseenDelete | null {
     const seenUpTo = baseOf(write, base)(EXISTENCE_COLUMN_ID);
     for (const check of this.checks.byChild.get(write.table) ?? []) {
       if (check.rule !== 'cascade' || this.file.sql.get(check.missingParentSql, ...write.key) === undefined) continue;
@@ -32,7 +40,7 @@ export class UnseenDeletes {
       const deleted =
         after === undefined || values.includes(null)
           ? undefined
-          : this.deletesOf(check, values).find((version) => !hasSeen(seenUpTo, site, version));
+          : this.deletesOf(check, values).find((version) => !hasSeen(seenUpTo, author, version));
       if (deleted !== undefined) return { check, deleted };
     }
     return null;

@@ -6,8 +6,8 @@ type ChangelogCode = typeof import('./changelog-code.ts');
 let loaded: ChangelogCode | null = null;
 
 /**
- * Loads the code of packs, of the lists of changesets and of the sync state of rows, once. Await it after opening a
- * database that has packs, and before these reads.
+ * Loads the code of packs, of the lists of changesets, of the sync state of rows and of a change of the site id, once.
+ * Await it after opening a database that has packs, and before these reads.
  */
 export async function loadChangelogCode(): Promise<void> {
   loaded ??= await loadPart('changelog', () => import('./changelog-code.ts'));
@@ -17,8 +17,11 @@ export function isChangelogCodeLoaded(): boolean {
   return loaded !== null;
 }
 
-/** The loaded code. Call it only if there are packs, after `loadChangelogCode`, or if `isChangelogCodeLoaded`. */
+/** The loaded code. Throws `code-unloadable` if it is not loaded yet, and loads it for the next call. */
 export function changelogCode(): ChangelogCode {
-  if (loaded === null) throw new RockpoolError('internal', { problem: 'the code of the changelog is not loaded' });
+  if (loaded === null) {
+    loadChangelogCode().catch(() => undefined);
+    throw new RockpoolError('code-unloadable', { part: 'changelog' });
+  }
   return loaded;
 }

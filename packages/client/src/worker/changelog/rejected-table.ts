@@ -2,9 +2,7 @@ import { isErrorCode, RockpoolError, type ErrorCode, type ErrorData } from '@roc
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog } from './changelog.ts';
 import type { StoredRejection, WantsFullResync } from './decoded-changeset.ts';
-
-/** The reason of a changeset that the user has withdrawn from the outbox: see sync/withdrawals.ts. */
-export const WITHDRAWN = 'changeset-withdrawn';
+import { WITHDRAWN } from './withdrawn.ts';
 
 /**
  * rockpool_parked: rejected changesets, which stay until the user retries, replaces or drops them.

@@ -1,6 +1,7 @@
 import { changesetHash, encodeOrigin, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
-import { keepBefore, moveChangeset } from './kept-changesets.ts';
-import { WITHDRAWN } from './rejected-table.ts';
+import { lowestSequence } from './lowest-sequence.ts';
+import { keepBefore, moveChangeset } from './move-changesets.ts';
+import { WITHDRAWN } from './withdrawn.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 export interface RenumberOptions {
@@ -8,7 +9,6 @@ export interface RenumberOptions {
   /** The log epoch of the server, which has the changesets before `firstOwn`; null if unknown. */
   readonly logEpoch: Uint8Array | null;
   readonly firstOwn: number;
-  readonly mark: number;
 }
 
 /**
@@ -22,9 +22,12 @@ export interface RenumberOptions {
  * - Closed changesets are removed. Their entries move below 0 as well, so that their requests are not attributed to the
  *   changesets that take over their sequences.
  *
- * Call in a transaction. Returns the new sequence of the last changeset up to `mark`.
+ * Call in a transaction. Returns a function from an old sequence to the new one of the last changeset up to it.
  */
-export function renumber(connection: Connection, { oldSiteId, logEpoch, firstOwn, mark }: RenumberOptions): number {
+export function renumber(
+  connection: Connection,
+  { oldSiteId, logEpoch, firstOwn }: RenumberOptions,
+): (sequence: number) => number {
   storeOrigins(connection, oldSiteId);
   const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
   // Removes the entries of masked changesets whose outcome the server has from another copy of the file: a delivery
@@ -47,22 +50,21 @@ export function renumber(connection: Connection, { oldSiteId, logEpoch, firstOwn
 
   renumberRequests(connection, firstOwn);
 
+  const sequences = connection
+    .rows('SELECT sequence FROM rockpool_changelog WHERE sequence > 0 ORDER BY sequence')
+    .flat() as number[];
   let number = 0;
-  let marked = 0;
   let hash: Uint8Array = FIRST_PREVIOUS_HASH;
-  for (const [sequence] of connection.rows(
-    'SELECT sequence FROM rockpool_changelog WHERE sequence > 0 ORDER BY sequence',
-  ) as [number][]) {
+  for (const sequence of sequences) {
     const [row] = connection.rows('SELECT stamp_us, base, body FROM rockpool_changelog WHERE sequence = ?', sequence);
     const [stampUs, base, body] = row as [number, number, Uint8Array];
     hash = changesetHash(hash, { sequence: ++number, stampUs, base, body });
     // Sequences only become smaller, in order, so no two of them collide.
     moveChangeset(connection, sequence, number);
     connection.run('UPDATE rockpool_changelog SET hash = ? WHERE sequence = ?', hash, number);
-    if (sequence <= mark) marked = number;
   }
   connection.exec('DELETE FROM rockpool_decided');
-  return marked;
+  return (upTo) => sequences.filter((sequence) => sequence <= upTo).length;
 }
 
 /** Call before sequences and hashes change. */
@@ -75,13 +77,6 @@ function storeOrigins(connection: Connection, siteId: Uint8Array): void {
       encodeOrigin({ siteId, sequence, hash }),
       sequence,
     );
-}
-
-/** The lowest sequence in use, or 0 if no sequence is negative. */
-export function lowestSequence(connection: Connection): number {
-  return connection.value(
-    'SELECT min(0, ifnull((SELECT min(sequence) FROM rockpool_changelog), 0), ifnull((SELECT min(sequence) FROM rockpool_parked), 0))',
-  ) as number;
 }
 
 /**

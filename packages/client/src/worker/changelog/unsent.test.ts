@@ -2,7 +2,7 @@ import { encodeOrigin, RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
-import { lowestSequence } from './renumber.ts';
+import { lowestSequence } from './lowest-sequence.ts';
 import { importUnsent, readUnsent } from './unsent.ts';
 
 const CODE = { encodeOrigin, lowestSequence };

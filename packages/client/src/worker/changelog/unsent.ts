@@ -2,7 +2,7 @@ import type { encodeOrigin, ErrorData } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { RejectedTable } from './rejected-table.ts';
-import type { lowestSequence } from './renumber.ts';
+import type { lowestSequence } from './lowest-sequence.ts';
 
 // Loaded when a database is damaged.
 

@@ -1,4 +1,4 @@
-import { FIRST_LOG_HASH, type ClockContact } from '@rockpool/shared';
+import { decodeEarlierSites, FIRST_LOG_HASH, type ClockContact, type EarlierSite } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 
@@ -11,6 +11,8 @@ export type MetaKey =
   | 'first_of_principal'
   | 'database_id' // text, the server database that this one belongs to; absent before it was opened with sync
   | 'database_identity' // 16 bytes that the server issued for that database; absent before the first welcome
+  // the earlier site ids (shared/src/protocol/earlier-site.ts), oldest first; absent if the id has never changed
+  | 'earlier_sites'
   | 'is_restored' // 1: restored from a backup, and must become a new site before it sends; absent or NULL: it is not
   | 'branch_json' // BranchStart of a branch; absent in every other database
   | 'schema_json' // the schema of the app's tables: of one bundle, or of several united
@@ -93,6 +95,12 @@ export class Meta {
 
   get siteId(): Uint8Array {
     return this.get('site_id') as Uint8Array;
+  }
+
+  /** See Push. */
+  get earlierSites(): EarlierSite[] {
+    const bytes = this.get('earlier_sites');
+    return bytes === undefined ? [] : decodeEarlierSites(bytes as Uint8Array);
   }
 
   /** Null before the first welcome. */

@@ -13,7 +13,7 @@ import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
 import { loadChangelogCode } from '../changelog/load-changelog-code.ts';
-import { lowestSequence } from '../changelog/renumber.ts';
+import { lowestSequence } from '../changelog/lowest-sequence.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/document-columns.ts';
 import { loadMigrationCode } from '../database/load-migration-code.ts';

@@ -1,4 +1,10 @@
-import { changesetHash, FIRST_PREVIOUS_HASH, RockpoolError } from '@rockpool/shared';
+import {
+  changesetHash,
+  FIRST_PREVIOUS_HASH,
+  MAX_EARLIER_SITES,
+  RockpoolError,
+  type ChangesetOrigin,
+} from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { ADMITTED_RETENTION_MS } from '../changelog/outbox.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
@@ -69,6 +75,54 @@ describe('a device that becomes a new site', () => {
       ['e', 9],
     ]);
     expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
+    database.close();
+  });
+
+  it('names its earlier site ids in pushes of what it wrote before the change', () => {
+    const { database, sync } = fiveWritten();
+    const lastOf = (sequence: number): ChangesetOrigin => ({
+      siteId: database.siteId,
+      sequence,
+      hash: database.changelog.hashOf(sequence),
+    });
+    const named = (after: number): unknown => sync.nextPush(after, 1e9)?.earlierSites;
+    expect(named(2)).toEqual([]);
+    const first = lastOf(3);
+    sync.becomeNewSite(4);
+    expect(named(0)).toEqual([{ last: first, upTo: 2 }]);
+    // The rows do not show c, which the earlier site sent, until a delivery brings it back.
+    write(database, "INSERT INTO account (id) VALUES ('f')");
+    expect(named(1)).toEqual([{ last: first, upTo: 2 }]);
+    expect(named(2)).toEqual([]);
+    sync.applyDelivery(testDelivery({ from: 2, to: 4, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+    const second = lastOf(1);
+    sync.becomeNewSite(2);
+    expect(named(0)).toEqual([
+      { last: first, upTo: 1 },
+      { last: second, upTo: 2 },
+    ]);
+    expect(named(1)).toEqual([{ last: second, upTo: 2 }]);
+    const third = lastOf(2);
+    sync.becomeNewSite(3);
+    write(database, "INSERT INTO account (id) VALUES ('g')");
+    expect(named(0)).toEqual([]);
+    expect(third.sequence).toBe(2);
+    database.close();
+  });
+
+  it('names no earlier site if nothing was sent as that site, and at most the last sixteen', () => {
+    const { database, sync } = fiveWritten();
+    const never = openInMemory();
+    const offline = testSync(never);
+    write(never, "INSERT INTO account (id) VALUES ('a')");
+    offline.becomeNewSite(1);
+    expect(offline.nextPush(0, 1e9)?.earlierSites).toEqual([]);
+    never.close();
+    for (let change = 0; change < MAX_EARLIER_SITES + 3; change++)
+      write(database, `INSERT INTO account (id) VALUES ('n${change}')`);
+    // Each earlier site sends one changeset, so that something is left for the last one.
+    for (let change = 0; change < MAX_EARLIER_SITES + 3; change++) sync.becomeNewSite(2);
+    expect(sync.nextPush(0, 1e9)?.earlierSites).toHaveLength(MAX_EARLIER_SITES);
     database.close();
   });
 

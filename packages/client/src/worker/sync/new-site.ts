@@ -1,10 +1,9 @@
-import { ID_BYTES } from '@rockpool/shared';
+import { encodeEarlierSites, ID_BYTES, MAX_EARLIER_SITES } from '@rockpool/shared';
 import { updateMasked, type SyncProgress } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { inApplyTransaction } from '../apply/apply-transaction.ts';
-import { insertKept } from '../changelog/kept-changesets.ts';
-import { renumber } from '../changelog/renumber.ts';
+import { changelogCode } from '../changelog/load-changelog-code.ts';
 import type { EditVisibility } from '../documents/rewrite-edits.ts';
 import { beginGeneration, documentAuthor } from '../documents/document-author.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
@@ -21,9 +20,10 @@ export interface NewSiteOptions {
  * Continues as a new site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1.
  * Those before it are on the server under the old site. Pending ones also leave the visible rows; they come back in
  * deliveries as another site's writes. Before a full resync, which replaces all rows, the rows stay as they are.
- * Returns the names of the touched tables. A write on top of such a change counts as concurrent with it, because its
- * base is older: a cell still goes to the later write, but an update of a row that was inserted this way loses and goes
- * to the conflict log. Changesets of an earlier principal are deleted, except rejected ones.
+ * Returns the names of the touched tables. The base of a pending changeset on top of such a change is older, so pushes
+ * name the earlier site (docs/decisions/0126-earlier-sites.md). A write that comes before those deliveries counts as
+ * concurrent, because its author does not see the change. Changesets of an earlier principal are deleted, except
+ * rejected ones.
  */
 export function becomeNewSite(
   database: OpenDatabase,
@@ -33,6 +33,7 @@ export function becomeNewSite(
 ): ReadonlySet<string> {
   const { connection, tablesById, meta, changelog } = database;
   const { firstOfPrincipal } = meta;
+  const { insertKept, renumber } = changelogCode();
   const firstOwn = Math.max(wanted, firstOfPrincipal);
   try {
     return inApplyTransaction(database, () => {
@@ -55,6 +56,8 @@ export function becomeNewSite(
       const inserted = logEpoch === null ? 0 : insertKept(connection, logEpoch, firstOwn, lastAckedSequence);
       if (firstOwn <= lastAckedSequence || inserted > 0) meta.set('wants_whole', 1);
       const oldSiteId = meta.siteId;
+      const lastHash = changelog.findHash(firstOwn - 1);
+      const earlier = inserted > 0 ? [] : meta.earlierSites.filter(({ upTo }) => upTo >= firstOwn);
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);
       const documents = documentTables(tablesById.values());
@@ -71,7 +74,12 @@ export function becomeNewSite(
       }
       // All of them were written under an older log epoch than the current log, which may lack the kept changesets.
       const mark = inserted > 0 ? Number.MAX_SAFE_INTEGER : meta.olderEpochUpTo;
-      meta.set('older_epoch_up_to', renumber(connection, { oldSiteId, logEpoch, firstOwn, mark }));
+      const numberOf = renumber(connection, { oldSiteId, logEpoch, firstOwn });
+      meta.set('older_epoch_up_to', numberOf(mark));
+      const sites = earlier.map(({ last, upTo }) => ({ last, upTo: numberOf(upTo) }));
+      if (lastHash !== null)
+        sites.push({ last: { siteId: oldSiteId, sequence: firstOwn - 1, hash: lastHash }, upTo: numberOf(Infinity) });
+      meta.set('earlier_sites', encodeEarlierSites(sites.filter(({ upTo }) => upTo > 0).slice(-MAX_EARLIER_SITES)));
       return touched;
     });
   } finally {

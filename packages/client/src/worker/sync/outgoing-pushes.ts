@@ -1,10 +1,18 @@
-import { encodeChangesetBody, PUSH_BYTES, RockpoolError, type PushedChangeset } from '@rockpool/shared';
+import {
+  encodeChangesetBody,
+  PUSH_BYTES,
+  RockpoolError,
+  type EarlierSite,
+  type PushedChangeset,
+} from '@rockpool/shared';
 
 /** Changesets in order, and the hash of the one before them. */
 export interface OutgoingPush {
   readonly previousHash: Uint8Array;
   /** See Push. */
   readonly olderEpochUpTo: number;
+  /** See Push. */
+  readonly earlierSites?: readonly EarlierSite[];
   readonly changesets: readonly PushedChangeset[];
 }
 

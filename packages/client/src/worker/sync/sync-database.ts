@@ -130,6 +130,7 @@ function toPush(
       ...batch,
       changesets: withAges(database, batch.changesets, serverTime),
       olderEpochUpTo: olderEpochUpTo(database, epochThere),
+      earlierSites: database.meta.earlierSites.filter(({ upTo }) => upTo >= (batch.changesets[0]?.sequence ?? 0)),
     }
   );
 }

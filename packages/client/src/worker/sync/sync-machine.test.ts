@@ -3,6 +3,7 @@ import {
   RockpoolError,
   SILENCE_LIMIT_MS,
   PING_INTERVAL_MS,
+  PROTOCOL_VERSION,
   type Delivery,
   type ErrorCode,
   type Welcome,
@@ -25,7 +26,7 @@ const NOW_MS = 1_700_000_000_000;
 const idle = { pendingCount: 0, rejectedCount: 0 };
 const welcome: Welcome = {
   type: 'welcome',
-  protocolVersion: 3,
+  protocolVersion: PROTOCOL_VERSION,
   databaseIdentity: new Uint8Array(16),
   logEpoch: new Uint8Array(16),
   watermark: 5,

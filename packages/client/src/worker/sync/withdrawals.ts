@@ -2,7 +2,7 @@ import { updateMasked, type SyncProgress } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import { inApplyTransaction } from '../apply/apply-transaction.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
-import { WITHDRAWN } from '../changelog/rejected-table.ts';
+import { WITHDRAWN } from '../changelog/withdrawn.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 /*

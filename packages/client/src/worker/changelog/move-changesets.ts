@@ -1,0 +1,72 @@
+import { OF_ANOTHER_LOG } from './kept-changesets.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+/**
+ * Inserts the changesets that were kept under a different log epoch as acknowledged ones, with sequences from
+ * `firstOwn` on. The changesets that had these sequences move up. Call before renumbering for a new site. Returns the
+ * number of inserted changesets.
+ */
+export function insertKept(
+  connection: Connection,
+  logEpoch: Uint8Array,
+  firstOwn: number,
+  lastAckedSequence: number,
+): number {
+  const kept = connection.rows(
+    `SELECT sequence FROM rockpool_changelog WHERE ${OF_ANOTHER_LOG} ORDER BY sequence`,
+    logEpoch,
+  );
+  if (kept.length === 0) return 0;
+  for (const [sequence] of connection.rows(
+    'SELECT sequence FROM rockpool_changelog WHERE sequence >= ? ORDER BY sequence DESC',
+    firstOwn,
+  ) as [number][])
+    moveChangeset(connection, sequence, sequence + kept.length);
+  connection.run('UPDATE rockpool_request SET sequence = sequence + ? WHERE sequence >= ?', kept.length, firstOwn);
+  kept.forEach(([sequence], index) => moveChangeset(connection, sequence as number, firstOwn + index));
+  connection.exec(
+    'UPDATE rockpool_changelog SET kept_ms = NULL, kept_epoch = NULL WHERE kept_ms IS NOT NULL AND sequence > 0',
+  );
+  // They count as acknowledged, because the local rows already have their effects.
+  const newestMs = (connection.value('SELECT max(decided_ms) FROM rockpool_decided') ?? 0) as number;
+  connection.exec('DELETE FROM rockpool_decided');
+  connection.run(
+    'INSERT INTO rockpool_decided (up_to, decided_ms) VALUES (?, ?)',
+    Math.max(lastAckedSequence, firstOwn - 1) + kept.length,
+    newestMs,
+  );
+  return kept.length;
+}
+
+/**
+ * Keeps the changesets before `firstOwn` that are not rejected, at sequences below `lowest`. `logEpoch` is the log
+ * epoch of the server that has them.
+ */
+export function keepBefore(
+  connection: Connection,
+  logEpoch: Uint8Array | null,
+  firstOwn: number,
+  lowest: number,
+): void {
+  const before = connection.rows(
+    `SELECT sequence, coalesce((SELECT min(decided_ms) FROM rockpool_decided WHERE up_to >= sequence), (SELECT max(decided_ms) FROM rockpool_decided), 0)
+     FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked) ORDER BY sequence`,
+    firstOwn,
+  ) as [number, number][];
+  before.forEach(([sequence, keptMs], index) => {
+    const below = lowest - before.length + index;
+    moveChangeset(connection, sequence, below);
+    connection.run(
+      'UPDATE rockpool_changelog SET kept_ms = ?, kept_epoch = ? WHERE sequence = ?',
+      keptMs,
+      logEpoch,
+      below,
+    );
+  });
+}
+
+/** Assigns a changeset a different sequence, also in the list of rejected changesets. */
+export function moveChangeset(connection: Connection, from: number, to: number): void {
+  connection.run('UPDATE rockpool_changelog SET sequence = ? WHERE sequence = ?', to, from);
+  connection.run('UPDATE rockpool_parked SET sequence = ? WHERE sequence = ?', to, from);
+}
