@@ -1,6 +1,6 @@
 import { encodeKey, PING_INTERVAL_MS, type CellValue, type TableSchema } from '#shared/index.ts';
 import { REQUEST_DEADLINE_MS } from '#client/worker/leader/leader-link.ts';
-import { WITHDRAWN } from '#client/worker/changelog/rejected-table.ts';
+import { WITHDRAWN } from '#client/worker/changelog/withdrawn.ts';
 import type { StoredRejection } from '#client/worker/changelog/decoded-changeset.ts';
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
 import { documentStates, type AskForValue } from '../documents/document-states.ts';

@@ -71,14 +71,10 @@ export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasR
     // A copy of a file continues as a new site. Changesets that both copies share count as unseen by a write on top
     // of them.
     const isShared = loser?.some(({ mark }) => model.shared.has(mark)) === true;
-    // A device continues as a new site after a withdrawal. What the server has of its old site counts as unseen by a
-    // write on top of it.
-    const isOfOldSite =
-      entry.lostBy === entry.wonBy && entry.lostSite !== entry.wonSite && model.withdrawals.hasAsked(entry.wonBy);
     // A restored value was written twice, and the winner may have seen only the first write of it.
     const isRestored = lost !== null && restored.has(lost);
     const hasSeen = winner?.some((commit) => sawBefore(commit, place, lost)) === true;
-    if (rule === 'lww' && hasSeen && !wasRestored && !isShared && !isOfOldSite && !isRestored)
+    if (rule === 'lww' && hasSeen && !wasRestored && !isShared && !isRestored)
       return `${what}: the author of ${String(won)} had seen ${String(lost)}, so nothing lost`;
     const name = `${place} ${rule} ${String(lost)} ${String(won)} ${entry.lostSite} ${entry.wonSite} ${entry.watermark}`;
     if (lost !== null && seenBefore.has(name)) return `${what} occurs twice`;

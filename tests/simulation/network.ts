@@ -28,6 +28,8 @@ export interface NetworkOptions {
   readonly tally: Tally;
   /** Called after a worker handed over a frame. It may kill the worker. */
   readonly onSent: (client: Owner) => void;
+  /** Called when a worker says hello as a site (hex). */
+  readonly onSiteUsed: (client: Owner, site: string) => void;
   /** Called after a worker handed over a push of its site (hex) up to this changeset. */
   readonly onPushSent: (client: Owner, site: string, upTo: number) => void;
   readonly listen: Listen;
@@ -117,6 +119,7 @@ export class Network {
 
   /** Records a message that a worker of the site hands over. */
   noteSent({ client, place }: Line, site: string, message: ClientMessage): void {
+    if (message.type === 'hello') this.options.onSiteUsed(client, Buffer.from(message.siteId).toString('hex'));
     if (message.type === 'push') this.options.onPushSent(client, site, message.changesets.at(-1)?.sequence ?? 0);
     if (message.type === 'hello' || message.type === 'push') place.exchanges++;
   }

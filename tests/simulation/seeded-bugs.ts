@@ -512,4 +512,11 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
       "let lowest = lowestSequence(connection); connection.run('DELETE FROM rockpool_parked WHERE code = ? AND sequence > 0', WITHDRAWN);",
     needs: 'withdrawals',
   },
+  {
+    name: 'a new site does not name the earlier one',
+    file: client('sync/new-site.ts'),
+    find: 'if (lastHash !== null)',
+    replace: 'if (lastHash !== null && firstOwn < 0)',
+    needs: 'withdrawals',
+  },
 ];

@@ -5,6 +5,8 @@ interface Arrival {
   readonly receivedMs: number;
   readonly ageUs: number;
   readonly base: number;
+  /** By earlier site of the sender's file, in hex: its last sequence. */
+  readonly earlierSites: ReadonlyMap<string, number>;
 }
 
 /** One line of the server's log. */
@@ -24,10 +26,15 @@ export interface LoggedStamp {
 export class StampCheck {
   private readonly arrivals = new Map<string, Arrival[]>();
 
-  onPush(site: string, { changesets }: Push, receivedMs: number): void {
+  onPush(site: string, { changesets, earlierSites: named = [] }: Push, receivedMs: number): void {
     for (const { sequence, ageUs, base } of changesets) {
+      const earlierSites = new Map(
+        named
+          .filter(({ upTo }) => sequence <= upTo)
+          .map(({ last }) => [Buffer.from(last.siteId).toString('hex'), last.sequence]),
+      );
       const name = `${site} ${sequence}`;
-      this.arrivals.set(name, [...(this.arrivals.get(name) ?? []), { receivedMs, ageUs, base }]);
+      this.arrivals.set(name, [...(this.arrivals.get(name) ?? []), { receivedMs, ageUs, base, earlierSites }]);
     }
   }
 
@@ -37,12 +44,19 @@ export class StampCheck {
    */
   wrongStamp(log: readonly LoggedStamp[], wasRestored: boolean): string | null {
     const lastOfSite = new Map<string, number>();
+    const lastUpTo = (site: string, sequence: number): number =>
+      Math.max(0, ...log.filter((one) => one.site === site && one.sequence <= sequence).map(({ stampUs }) => stampUs));
     const highestUpTo: number[] = [0];
     for (const { watermark, site, sequence, stampUs } of log) {
       const arrivals = this.arrivals.get(`${site} ${sequence}`) ?? [];
-      const possible = arrivals.map(({ receivedMs, ageUs, base }) => {
+      const possible = arrivals.map(({ receivedMs, ageUs, base, earlierSites }) => {
         const earliest = Math.max(0, receivedMs * 1000 - ageUs, (lastOfSite.get(site) ?? 0) + 1);
-        const latest = Math.max(earliest, (highestUpTo[Math.min(base, watermark - 1)] ?? 0) + 1);
+        const ofFile = [...earlierSites].map((last) => lastUpTo(...last));
+        const latest = Math.max(
+          earliest,
+          (highestUpTo[Math.min(base, watermark - 1)] ?? 0) + 1,
+          ...ofFile.map((us) => us + 1),
+        );
         return { earliest: wasRestored ? earliest : latest, latest };
       });
       if (!possible.some(({ earliest, latest }) => stampUs >= earliest && stampUs <= latest))

@@ -1,5 +1,5 @@
 import type { OpenDatabase } from '#client/worker/database/open-database.ts';
-import { WITHDRAWN } from '#client/worker/changelog/rejected-table.ts';
+import { WITHDRAWN } from '#client/worker/changelog/withdrawn.ts';
 
 interface Withdrawal {
   readonly device: string;
@@ -18,7 +18,6 @@ type MarksIn = (database: OpenDatabase, sequence: number) => readonly string[];
  */
 export class Withdrawals {
   private readonly asked = new Set<string>();
-  private readonly devices = new Set<string>();
   /** All transactions that the server has ever admitted, also while a user withdrew them. */
   private readonly admitted = new Set<string>();
   private readonly byMark = new Map<string, Withdrawal>();
@@ -28,18 +27,9 @@ export class Withdrawals {
     this.marksIn = marksIn;
   }
 
-  /**
-   * A user asks for it. The device may die before the user learns whether it was stored. `mark`: null if the
-   * transaction has none.
-   */
-  ask(device: string, mark: string | null): void {
-    this.devices.add(device);
-    if (mark !== null) this.asked.add(mark);
-  }
-
-  /** Whether a user of the device has asked for any. */
-  hasAsked(device: string): boolean {
-    return this.devices.has(device);
+  /** A user asks for it. The device may die before the user learns whether it was stored. */
+  ask(mark: string): void {
+    this.asked.add(mark);
   }
 
   /** Whether a user has asked for all of them. */

@@ -141,6 +141,7 @@ export class World {
       random: this.random,
       tally,
       onSent: (client) => this.deviceOf(client).onSent(client),
+      onSiteUsed: (client, site) => this.writes.noteSite(this.deviceOf(client).name, site),
       onPushSent: (client, site, upTo) => this.model.recordSent(this.deviceOf(client).name, site, upTo),
       listen: (socket) => this.server.listen(socket),
     });
@@ -296,11 +297,10 @@ export class World {
 
   private onPush(site: string, push: Push): void {
     this.stamps.onPush(site, push, this.time.nowMs);
-    const { changesets } = push;
-    const [first] = changesets;
+    const [first] = push.changesets;
     const known = this.pushedUpTo.get(site) ?? 0;
     if (first !== undefined && first.sequence <= known) this.tally.add('doubled push');
-    this.pushedUpTo.set(site, Math.max(known, changesets.at(-1)?.sequence ?? 0));
+    this.pushedUpTo.set(site, Math.max(known, push.changesets.at(-1)?.sequence ?? 0));
   }
 
   private afterEvent(): void {

@@ -5,6 +5,8 @@ export interface LogAtWrite {
   readonly epoch: string;
   /** The watermark up to which the log is that of the previous log epoch. */
   readonly startedAt: number;
+  /** Whether the sender's file has had this site id (hex), earlier and when it made the write or later. */
+  readonly hadSite: (earlier: string) => boolean;
   /** How many log epochs the server has begun so far; null while one begins. */
   readonly epochsBegun: number | null;
 }
@@ -13,7 +15,7 @@ export interface LogAtWrite {
 export function authorOf(
   write: RecordedWrite,
   version: Version,
-  { epoch, startedAt, epochsBegun }: LogAtWrite,
+  { epoch, startedAt, hadSite, epochsBegun }: LogAtWrite,
 ): Author {
   const isOfOlderEpoch = write.epoch !== null && write.epoch !== epoch;
   // A backup may restore an earlier log epoch, or lack the end of the log that the author had seen.
@@ -26,8 +28,18 @@ export function authorOf(
     const ofRow = write.hidden.get(hiddenCell(row, WHOLE_ROW)) ?? write.cursor;
     return Math.min(write.cursor, ofRow, write.hidden.get(hiddenCell(row, column)) ?? write.cursor);
   };
+  // A file that continues as a new site has still written what it wrote before. But its rows may lack what it sent as
+  // the old site until a delivery brings that back, so only older writes have seen it.
+  const isOwn = ({ site, root }: Version): boolean => {
+    if (site === version.site) return true;
+    if (root === undefined || (write.past.roots.get(root) ?? Infinity) >= write.past.count || !hadSite(site))
+      return false;
+    // A restored server may no longer know what an earlier site sent.
+    if (isOfOlderEpoch || isOfTwoEpochs) throw new Undetermined('a write of an earlier site and one of an older log');
+    return true;
+  };
   const hasSeen = (base: number | null, stored: Version): boolean => {
-    if (stored.site === version.site) return true;
+    if (isOwn(stored)) return true;
     if (isOfTwoEpochs) throw new Undetermined('a write of a log epoch that a backup restored');
     if (stored.watermark > write.cursor) {
       if (stored.isUnknown === true) throw new Undetermined('a value taken over from the server');
@@ -39,8 +51,7 @@ export function authorOf(
     return stored.watermark <= base;
   };
   const hasSeenRow = (row: string, stored: Version): boolean => {
-    if (!isOfOlderEpoch || isOfTwoEpochs || stored.site === version.site)
-      return hasSeen(baseOf(row, WHOLE_ROW), stored);
+    if (!isOfOlderEpoch || isOfTwoEpochs || isOwn(stored)) return hasSeen(baseOf(row, WHOLE_ROW), stored);
     if (stored.watermark <= write.cursor || stored.isUnknown === true)
       throw new Undetermined('a row and a write of an older log');
     return false;
@@ -55,7 +66,7 @@ export function authorOf(
     hadRow: (row, inserted) => {
       const isEarlier = isOfOlderEpoch && !isOfTwoEpochs && isLater(version, inserted);
       // The author's own insert hid any row with the same key.
-      if (isEarlier && inserted.site !== version.site && write.hidden?.has(hiddenCell(row, WHOLE_ROW)) !== false)
+      if (isEarlier && !isOwn(inserted) && write.hidden?.has(hiddenCell(row, WHOLE_ROW)) !== false)
         throw new Undetermined('a row that an own insert hid, and a write of an older log');
       return isEarlier || hasSeenRow(row, inserted);
     },
@@ -69,7 +80,7 @@ export function authorOf(
     },
     hasSeenUpdate: ({ row }, update) => {
       if (!hasSeenRow(row, update.version)) return false;
-      if (update.version.site === version.site) return true;
+      if (isOwn(update.version)) return true;
       const isHidden = (column: string): boolean => (baseOf(row, column) ?? 0) < update.version.watermark;
       if (update.columns.some(isHidden)) return false;
       if (
@@ -84,9 +95,9 @@ export function authorOf(
         if (stored.isUnknown === true) throw new Undetermined('a value taken over from the server');
         // docs/merge-rules.md does not say whether an author who had seen only what both logs contain counts as an
         // author of the older log.
-        if (stored.site !== version.site && stored.watermark <= write.cursor && write.cursor <= startedAt)
+        if (!isOwn(stored) && stored.watermark <= write.cursor && write.cursor <= startedAt)
           throw new Undetermined('a value from before the log epoch, and a write of the older log');
-        return stored.site === version.site;
+        return isOwn(stored);
       }
       const group = table.groups.find((members) => members.includes(column)) ?? [column];
       const bases = group.map((one) => baseOf(row, one));

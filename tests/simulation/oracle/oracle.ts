@@ -197,13 +197,14 @@ export class Oracle {
     { watermark, site, stampUs }: Pick<LogEntry, 'watermark' | 'site' | 'stampUs'>,
     epoch: string,
   ): Decision {
-    const version: Version = { watermark, stampUs, site, principals: write.holders };
+    const version: Version = { watermark, stampUs, site, principals: write.holders, root: write.root };
     return decide(
       this.states,
       write.rows,
       authorOf(write, version, {
         epoch,
         startedAt: this.startedAt,
+        hadSite: (earlier) => this.options.writes.hadSite(site, earlier, write.site),
         epochsBegun: this.isChanging ? null : this.options.writes.epochsBegun,
       }),
       write,

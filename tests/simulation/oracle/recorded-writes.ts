@@ -53,6 +53,14 @@ export interface RecordedWrite {
   readonly hidden: ReadonlyMap<string, number> | null;
   /** The first write, which this one repeats. */
   readonly root: object;
+  /** The writes that the author's file had before. */
+  readonly past: PastWrites;
+}
+
+/** The first `count` writes of one file, as their roots. */
+export interface PastWrites {
+  readonly roots: ReadonlyMap<object, number>;
+  readonly count: number;
 }
 
 /** A write that has not returned. If the device dies meanwhile, the write may be stored. */
@@ -90,6 +98,10 @@ export class RecordedWrites {
   epochsBegun = 0;
   /** Writes by device, and within it by site and sequence. */
   private readonly byDevice = new Map<string, Map<string, RecordedWrite>>();
+  /** The writes of each device's file, by root, with their places in order. */
+  private readonly pastOf = new Map<string, Map<object, number>>();
+  /** The site ids under which each device's file has connected, in order. */
+  private readonly sitesOf = new Map<string, readonly string[]>();
   private readonly byMark = new Map<string, RecordedWrite>();
   /** Writes that a device lost but may have sent; it uses their numbers again. */
   private readonly lost: RecordedWrite[] = [];
@@ -110,6 +122,20 @@ export class RecordedWrites {
     if (sequence !== null && !repeated)
       asCheck(() => this.record(device, database, sequence, { before, isAtomic, original }));
     return outcome;
+  }
+
+  /** A device connects as this site (hex). */
+  noteSite(device: string, site: string): void {
+    const known = this.sitesOf.get(device) ?? [];
+    if (!known.includes(site)) this.sitesOf.set(device, [...known, site]);
+  }
+
+  /** Whether a file that connects as `site` had the site id `earlier` before, but not before it had `first`. */
+  hadSite(site: string, earlier: string, first: string): boolean {
+    return [...this.sitesOf.values()].some((sites) => {
+      const [begun, before, now] = [sites.indexOf(first), sites.indexOf(earlier), sites.indexOf(site)];
+      return begun >= 0 && begun <= before && before < now;
+    });
   }
 
   /** The rows that a transaction of several calls begins with. */
@@ -150,6 +176,7 @@ export class RecordedWrites {
       own.delete(name);
       this.lost.push(write);
     }
+    this.pastOf.set(device, new Map([...own.values()].map(({ root }, place) => [root, place])));
   }
 
   /** A copy of the device's files has the same writes. */
@@ -157,6 +184,8 @@ export class RecordedWrites {
     const own = this.ofDevice(device);
     for (const write of own.values()) write.holders.add(copy);
     this.byDevice.set(copy, new Map(own));
+    this.pastOf.set(copy, new Map(this.pastOf.get(device)));
+    this.sitesOf.set(copy, [...(this.sitesOf.get(device) ?? [])]);
   }
 
   /** The writes that a log entry may represent: a device and its copy may both have one, and a device may have two. */
@@ -223,6 +252,8 @@ export class RecordedWrites {
     const markRow = rows.find(({ table, kind }) => table.name === 'mark' && kind === 'insert');
     const hidden = hiddenCells(own, database, { site, sequence, epoch });
     if (hidden !== null && database.meta.wantsFullResync) hideNewer(hidden, rows);
+    const past = this.pastOf.get(device) ?? new Map<object, number>();
+    this.pastOf.set(device, past);
     const write: RecordedWrite = {
       device,
       holders: new Set([device]),
@@ -236,7 +267,9 @@ export class RecordedWrites {
       epochsBegun: this.epochsBegun,
       hidden,
       root: original?.root ?? {},
+      past: { roots: past, count: past.size },
     };
+    if (!past.has(write.root)) past.set(write.root, past.size);
     own.set(`${site} ${sequence}`, write);
     if (write.mark !== null) this.byMark.set(write.mark, write);
   }

@@ -9,6 +9,8 @@ export interface Version {
   readonly site: string;
   /** The principals that may have sent it: one, or both a device and its copy. */
   readonly principals: ReadonlySet<string>;
+  /** The first write of the transaction; none if the author is unknown. */
+  readonly root?: object;
   /** Whether the author is unknown because the value was taken over from the server. */
   readonly isUnknown?: true;
 }
