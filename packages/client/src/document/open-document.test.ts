@@ -336,6 +336,13 @@ it.each(['before', 'after'] as const)(
 );
 
 describe('change', () => {
+  it('is refused by a closed document, which could not write it', async () => {
+    const { document } = await openPage({ body: 'tide', n: 1 });
+    await document.close();
+    const changing = (): void => document.change((now) => ({ ...now, n: 2 }));
+    expect(changing).toThrow(expect.objectContaining({ code: 'client-closed', fields: { closed: 'document' } }));
+  });
+
   it.each([
     ['a member that is undefined', { n: undefined }],
     ['a number that is not finite', { n: NaN }],

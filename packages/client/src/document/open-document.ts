@@ -170,6 +170,7 @@ class DocumentSync<Value> {
   }
 
   change(next: (value: Value) => Value): void {
+    if (this.state === 'closed') throw new RockpoolError('client-closed', { closed: 'document' });
     const given = checkJson(next(this.read() as Value), this.rule.maxDepth);
     const value = canonicalRichTexts(given, this.path);
     this.doc.transact(() => writeJson(this.doc, value, this.path), FROM_CHANGE);

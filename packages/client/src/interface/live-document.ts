@@ -29,7 +29,7 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
   /**
    * Changes the document to the return value of `next`, with the fewest operations. Throws `document-invalid` for a
    * value that is not JSON (such as a member that is undefined) or that the rule of the column does not allow, and
-   * changes nothing.
+   * `client-closed` after `close`, and changes nothing.
    */
   change(next: (value: Value) => Value): void;
   /** Undoes and redoes the changes made in this page through `doc` or `change`. */
