@@ -68,6 +68,14 @@ describe('the history of a row', () => {
     });
   });
 
+  it('shows why its versions cannot be read, instead of loading forever', async () => {
+    const ann = await open('ann');
+    const states: RowHistoryState[] = [];
+    (await ann.history('entry', 'e')).subscribe((state) => states.push(state));
+    await ann.close();
+    await expect.poll(() => states.at(-1)).toMatchObject({ loading: false, error: { code: 'client-closed' } });
+  });
+
   it('shows versions of this device as pending until the server has admitted them', async () => {
     const ann = await open('ann');
     await ann.execute("INSERT INTO entry (id, amount, hits) VALUES ('e', 1, 3)").synced;

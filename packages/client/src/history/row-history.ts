@@ -285,7 +285,9 @@ class LiveHistory {
       const page = await readPage(this.source, { before: null, limit });
       await this.show({ ...this.merged(page), loading: false });
     }).catch((thrown: unknown) => {
-      this.source.onProblem(toRockpoolError(thrown));
+      const error = toRockpoolError(thrown);
+      this.source.onProblem(error);
+      this.emit({ ...this.current, error, loading: false });
     });
   }
 
@@ -312,7 +314,11 @@ class LiveHistory {
 
   private async show(state: RowHistoryState): Promise<void> {
     const names = await this.source.names.list(null);
-    this.current = Object.freeze({ ...state, versions: withNames(state.versions, names) });
+    this.emit({ ...state, versions: withNames(state.versions, names) });
+  }
+
+  private emit(state: RowHistoryState): void {
+    this.current = Object.freeze(state);
     this.listeners.emit(this.current);
   }
 }

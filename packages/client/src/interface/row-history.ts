@@ -78,13 +78,13 @@ export interface RowHistoryPage {
    * did not declare a history.
    */
   readonly isTruncated: boolean;
-  /** Why the server was not asked. */
+  /** Why the server was not asked; of a live value, also why the versions could not be read. */
   readonly error: RockpoolError | null;
 }
 
 /** The newest versions of a row at present. */
 export interface RowHistoryState extends RowHistoryPage {
-  /** True until the first result. */
+  /** True until the first result or error. */
   readonly loading: boolean;
 }
 
