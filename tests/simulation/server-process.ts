@@ -93,14 +93,7 @@ export class ServerProcess {
           for (const session of [...this.sessions]) session.checkDeadlines(time.nowMs);
         }, SWEEP_INTERVAL_MS),
       );
-    time.as(
-      this.owner,
-      () =>
-        void this.openDatabase().catch((error: unknown) => {
-          // Like a session that opens the database while an operator takes it offline.
-          if (error !== this.offline) this.failed(error);
-        }),
-    );
+    time.as(this.owner, () => void this.openDatabase().catch((error: unknown) => this.failed(error)));
   }
 
   private openCache(store: Store, bus: Bus | null): DatabaseCache {
@@ -161,6 +154,8 @@ export class ServerProcess {
   }
 
   failed(error: unknown): void {
+    // An operator may take the database offline while this process opens it.
+    if (error === this.offline) return;
     if (this.owner.isAlive && !(error instanceof ServerKilled)) this.options.events.onFailure(error);
   }
 
