@@ -46,9 +46,9 @@ export const LOG_EVENTS = [
     {
       'audit-differs': 'Rows on a device differed from the server’s. The device repairs them. Report it.',
       'authenticate-error':
-        'Your `authenticate` threw something other than a `RockpoolError`, or returned an invalid id; the token was refused.',
+        'Your `authenticate` threw something other than a `RockpoolError`, or returned an invalid principal (`problem`); the token was refused.',
       'authorize-error':
-        'Your `authorize` threw, or returned neither a boolean nor a promise; the operation was refused.',
+        'Your `authorize` threw, or answered with a value that is not a boolean; the operation was refused.',
       'check-unanswered':
         'Your `authenticate` or `authorize` (`check`) did not answer within `withinMs`; the client was refused with `auth-unavailable` and tries again. If you have not passed any, PostgreSQL does not respond.',
       'log-failed': 'Your `log` threw; the line before this one is the one that it did not write.',

@@ -122,8 +122,10 @@ async function admit(
   if (access === 'public') return ANONYMOUS;
   const token = bearerToken(authorization);
   if (token === '') throw new RockpoolError('auth-token-invalid');
-  const principal = await gate.authenticate(token);
-  if (access !== 'principal') await gate.require(principal, databaseId, access === 'history' ? historyAccess : access);
+  const askedMs = performance.now();
+  const principal = await gate.authenticate(token, askedMs);
+  if (access !== 'principal')
+    await gate.require(principal, databaseId, access === 'history' ? historyAccess : access, askedMs);
   if (method !== 'GET') changeRates.take(principal.id, now());
   return principal;
 }

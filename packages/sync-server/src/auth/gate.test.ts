@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LogFields } from '../observe/log-line.ts';
 import { Gate } from './gate.ts';
 
@@ -43,11 +43,57 @@ it('a host that answers leaves no timer', async () => {
   expect([vi.getTimerCount(), logged]).toEqual([0, []]);
 });
 
-it.each([undefined, null, 1, 'editor', { allowed: true }])(
-  'a host whose authorize returns %j instead of a boolean or a promise allows nothing, and is logged',
-  async (answer) => {
-    const { gate, logged } = gateOf({ authorize: (() => answer) as never });
-    await expect(gate.require(PRINCIPAL, 'budget', 'read')).rejects.toMatchObject({ code: 'auth-database-forbidden' });
-    expect(logged.map(([event]) => event)).toEqual(['authorize-error']);
-  },
-);
+describe.each([
+  ['returns', (answer: unknown) => answer],
+  ['resolves with', async (answer: unknown) => answer],
+])('a host whose authorize %s', (_how, give) => {
+  it.each([undefined, null, 1, 'editor', 'false', [], { allowed: true }, { then: true }])(
+    '%j instead of a boolean allows nothing, and is logged',
+    async (answer) => {
+      const { gate, logged } = gateOf({ authorize: (() => give(answer)) as never });
+      await expect(gate.require(PRINCIPAL, 'budget', 'read')).rejects.toMatchObject({
+        code: 'auth-database-forbidden',
+      });
+      expect(new Set(logged.map(([event]) => event))).toEqual(new Set(['authorize-error']));
+    },
+  );
+});
+
+it.each([
+  undefined,
+  'ann',
+  {},
+  { id: 'ann' },
+  { id: 7, expiresAtMs: Infinity },
+  { id: 'ann', expiresAtMs: NaN },
+  { id: 'ann', expiresAtMs: '2030-01-01' },
+  { ...PRINCIPAL, databases: 'budget-2030' },
+  { ...PRINCIPAL, databases: [7] },
+  { ...PRINCIPAL, formerly: 'anonymous-7' },
+  { ...PRINCIPAL, role: 'admin' },
+])('a host whose authenticate resolves with %j instead of a principal admits nobody, and is logged', async (answer) => {
+  const { gate, logged } = gateOf({ authenticate: async () => answer as never });
+  await expect(gate.authenticate('token')).rejects.toMatchObject({ code: 'auth-token-invalid' });
+  expect(logged.map(([event]) => event)).toEqual(['authenticate-error']);
+});
+
+it('a host may leave out, or return null for, what a principal need not have', async () => {
+  const principal = { ...PRINCIPAL, name: null, databases: null, role: undefined, formerly: null };
+  const { gate } = gateOf({ authenticate: async () => principal as never });
+  const { name, databases, role, formerly } = await gate.authenticate('token');
+  expect([name, databases, role, formerly]).toEqual([undefined, undefined, undefined, undefined]);
+});
+
+it('the checks of one message share the time, so that a client learns the reason', async () => {
+  const slow = <Answer>(answer: Answer): Promise<Answer> =>
+    new Promise((resolve) => void setTimeout(() => resolve(answer), 7_000));
+  const { gate, logged } = gateOf({ authenticate: () => slow(PRINCIPAL), authorize: () => slow(true) });
+  const askedMs = performance.now();
+  const admitted = gate
+    .authenticate('token', askedMs)
+    .then((principal) => gate.require(principal, 'budget', 'read', askedMs));
+  const refused = admitted.catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(12_000);
+  expect(logged).toEqual([['check-unanswered', { check: 'authorize', withinMs: 12_000 }]]);
+  expect(await refused).toMatchObject({ code: 'auth-unavailable' });
+});

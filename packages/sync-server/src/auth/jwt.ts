@@ -222,6 +222,6 @@ export function isPrincipalId(value: unknown): value is string {
   );
 }
 
-function isTextList(value: unknown): value is string[] {
+export function isTextList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

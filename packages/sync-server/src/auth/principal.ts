@@ -21,16 +21,16 @@ export interface Principal {
 
 /**
  * Verifies a token. Rejects with `auth-token-expired`, `auth-token-invalid`, or `auth-unavailable` if the token cannot
- * be verified now. Any other error is logged by its name and reported as `auth-token-invalid`; an invalid id is logged
- * and reported too. A function that does not answer within 12 s is logged and counts as `auth-unavailable`. A host can
- * pass its own function to use its own sessions.
+ * be verified now. Any other error is logged by its name and reported as `auth-token-invalid`; an invalid principal is
+ * logged and reported too. If this and the `authorize` calls of a new session or request take longer than 12 s
+ * together, that is logged and counts as `auth-unavailable`. A host can pass its own function to use its own sessions.
  */
 export type Authenticate = (token: string) => Promise<Principal>;
 
 /**
  * Whether a principal may do this now. Called for every message and request, and every few seconds for a session that
- * only listens, so that a revocation takes effect within 5 s. A rejection counts as false, except one with
- * `auth-unavailable`, after which the client tries again without a new token. A function that does not answer within
- * 12 s is logged and counts as `auth-unavailable`.
+ * only listens, so that a revocation takes effect within 5 s. A rejection and any value that is not a boolean are logged
+ * and count as false, except a rejection with `auth-unavailable`, after which the client tries again without a new
+ * token. A function that does not answer within 12 s is logged and counts as `auth-unavailable`.
  */
 export type Authorize = (principal: Principal, databaseId: string, operation: Operation) => boolean | Promise<boolean>;

@@ -329,11 +329,12 @@ export class Session implements Subscriber {
     this.phase = 'authenticating';
     this.socket.pause();
     this.settle(async () => {
-      const principal = await gate.authenticate(hello.token);
-      await gate.require(principal, databaseId, 'read');
+      const askedMs = performance.now();
+      const principal = await gate.authenticate(hello.token, askedMs);
+      await gate.require(principal, databaseId, 'read', askedMs);
       const site = Buffer.from(hello.siteId).toString('hex');
       this.device = { databaseId, site, principal: principal.id };
-      const canWrite = await gate.allows(principal, databaseId, 'write');
+      const canWrite = await gate.allows(principal, databaseId, 'write', askedMs);
       if (this.phase !== 'authenticating') return;
       this.site = site;
       await this.open(hello, principal, canWrite);
