@@ -120,7 +120,8 @@ export interface SyncServerOptions {
   readonly limits?: Partial<SessionLimits>;
   /**
    * The app's own rule for changesets: null admits; a string rejects with `changeset-refused` and that reason, which
-   * the author sees. Runs inside the commit, so it is synchronous. Default: admits all.
+   * the author sees. Runs inside the commit, so it is synchronous. If it throws or returns anything else, that is
+   * logged, and the changeset is refused for now; its third failure rejects it. Default: admits all.
    */
   readonly validate?: (databaseId: string, changeset: ChangesetToValidate) => string | null;
   /** When a first sync downloads a snapshot. */

@@ -290,6 +290,28 @@ describe('validate', () => {
   });
 });
 
+describe.each<[string, () => unknown]>([
+  ['returns undefined', () => undefined],
+  ['returns false', () => false],
+  ['is asynchronous', async () => 'too late'],
+  ['rejects', () => Promise.reject(new Error('a private detail'))],
+])('validate that %s', (_how, answer) => {
+  it('admits nothing, and the log names the problem', async () => {
+    rule = answer as typeof rule;
+    const client = await tested.server.open();
+    client.site.write([insert('accounts', 'a', { name: 'a' })]);
+    client.push();
+    expect(await client.failure()).toMatchObject({ code: 'database-unavailable' });
+    const problem = 'validate returned neither null nor a string';
+    expect(tested.server.events.find(({ event }) => event === 'push-failed')?.fields).toMatchObject({ problem });
+    expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[0n]]);
+    rule = () => null;
+    const again = await tested.server.open(client.site);
+    again.push();
+    expect((await again.decided(1)).outcomes).toMatchObject([{ kind: 'admitted' }]);
+  });
+});
+
 describe('the outcomes of backend writes', () => {
   it('are deleted, because nobody asks for them', async () => {
     for (const id of ['a', 'b']) await backend.transaction((tx) => tx.insert('accounts', { id, name: id }));

@@ -3,23 +3,26 @@ import { insert } from '../../testing/changeset.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: string;
-let server: TestServer;
+let server: TestServer | undefined;
 const lines: string[] = [];
-beforeEach(async () => {
-  folder = temporaryFolder();
+beforeEach(() => {
+  lines.length = 0;
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0);
-  const log = (): void => {
-    throw new RangeError('the log is full');
-  };
-  server = await TestServer.start(folder, { log });
 });
 afterEach(async () => {
-  await server.stop();
+  await server?.stop();
   vi.restoreAllMocks();
 });
 
-it('a host whose log throws is served, and its log lines go to stderr', async () => {
+const fails = (): never => {
+  throw new RangeError('the log is full');
+};
+
+it.each<[string, () => void]>([
+  ['throws', fails],
+  ['rejects', async () => fails()],
+])('a host whose log %s is served, and its log lines go to stderr', async (_how, log) => {
+  server = await TestServer.start(temporaryFolder(), { log });
   const connection = await server.open();
   expect(await connection.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
   connection.socketForAbuse.send('no frame');

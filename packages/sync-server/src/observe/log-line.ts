@@ -15,11 +15,16 @@ export const logToStderr: Logger = (event, fields) => {
  */
 export function neverThrows(log: Logger): Logger {
   return (event, fields) => {
-    try {
-      log(event, fields);
-    } catch (error) {
+    const failed = (error: unknown): void => {
       logToStderr(event, fields);
       logToStderr('log-failed', errorFields(error));
+    };
+    try {
+      const written: unknown = log(event, fields);
+      // TypeScript accepts an asynchronous function as a logger. Unhandled, its rejection would end the process.
+      if (written instanceof Promise) written.catch(failed);
+    } catch (error) {
+      failed(error);
     }
   };
 }
