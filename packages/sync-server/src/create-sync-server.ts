@@ -5,6 +5,7 @@ import { adminOf, appOf } from './assembly/apps.ts';
 import type { Attached, Base, Parts } from './assembly/base.ts';
 import { openDatabases } from './assembly/databases.ts';
 import { busStates, exposeBackup, exposeBus, exposeGauges, exposeResources, exposeShards } from './assembly/gauges.ts';
+import { withoutUndefinedNumbers } from './assembly/number-options.ts';
 import { openForwarding, openJobs, openServerCopies, openSockets, openStores } from './assembly/open-parts.ts';
 import { toBytes, tokenRules } from './assembly/token-rules.ts';
 import { clientAddresses } from './auth/client-address.ts';
@@ -40,7 +41,8 @@ export const SYNC_PATH = '/sync';
  * Creates a sync server to mount in another program. Throws `config-invalid` with every problem at once, and
  * `database-unavailable` when another server uses the directory.
  */
-export function createSyncServer(options: SyncServerOptions): SyncServer {
+export function createSyncServer(given: SyncServerOptions): SyncServer {
+  const options = withoutUndefinedNumbers(given);
   const { dataDir } = options;
   const secrets = { secret: toBytes(options.secret), previousSecret: toBytes(options.previousSecret) };
   checkOptions(options, secrets);

@@ -7,6 +7,7 @@ import { WebSocketServer } from 'ws';
 import { ROUTES } from './assembly/create-app.ts';
 import { createSyncServer } from './create-sync-server.ts';
 import type { Role } from './auth/role.ts';
+import { SESSION_LIMITS } from './session/limits.ts';
 import type { SyncServer, SyncServerOptions } from './sync-server.ts';
 import { insert } from '../testing/changeset.ts';
 import { TestConnection } from '../testing/test-client.ts';
@@ -46,6 +47,17 @@ describe('the options of a server', () => {
     [{ backup: { to: '/backup', keepMs: 59_999 } }, 'backup.keepMs must be at least a minute'],
     [{ threads: 1.5 }, 'threads must be a whole number'],
     [{ historyRole: 'king' as Role }, 'historyRole must be'],
+    [{ trustedProxies: ['10.0.0.0/40'] }, '10.0.0.0/40 is neither an IP address nor a network'],
+    [{ keySet: 'https://id.example.org/keys' as never }, 'keySet must be a JWKS or a URL'],
+    [{ keySet: {} as never }, 'keySet must be a JWKS or a URL'],
+    [{ oidcIssuer: 'id.example.org' }, 'oidcIssuer must be the URL of an issuer'],
+    [{ instanceUrl: '10.0.0.4' }, 'instanceUrl must be a URL'],
+    [{ admin: { token: undefined as never } }, 'the token of the admin API needs'],
+    [{ metrics: { token: undefined as never } }, 'the token of metrics needs'],
+    [{ quotas: { maxDatabaseBytes: NaN } }, 'quotas.maxDatabaseBytes must be a number'],
+    [{ limits: { maxSockets: '100' as never } }, 'limits.maxSockets must be a number'],
+    [{ retention: { tombstonesMs: -1 } }, 'retention.tombstonesMs must be a number of at least 0'],
+    [{ deliveryPartBytes: NaN }, 'deliveryPartBytes must be a number'],
   ])('are refused if they are invalid: %j', (options, problem) => {
     const valid = { dataDir: temporaryFolder(), schema: TEST_SCHEMA, secret: TEST_SECRET, log: () => undefined };
     expect(() => createSyncServer({ ...valid, ...options })).toThrow(
@@ -55,6 +67,17 @@ describe('the options of a server', () => {
       }) as Error,
     );
   });
+});
+
+it('a limit that is undefined keeps its default', async () => {
+  const dataDir = temporaryFolder();
+  const limits = { maxUnauthenticated: undefined } as never;
+  const server = createSyncServer({ dataDir, schema: TEST_SCHEMA, secret: TEST_SECRET, log: () => undefined, limits });
+  const ended: string[] = [];
+  const client = { receive: () => undefined, closed: (_code: number, reason: string) => void ended.push(reason) };
+  for (let i = 0; i <= SESSION_LIMITS.maxUnauthenticated; i++) server.connect(client);
+  await expect.poll(() => ended).toEqual(['too-many-connections']);
+  await server.close();
 });
 
 describe('a server mounted in another app', () => {

@@ -1,5 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { adminTokenProblem } from '../auth/admin-access.ts';
+import { proxyProblem } from '../auth/client-address.ts';
+import { isKeySet } from '../auth/key-set.ts';
 import { metricsTokenProblem } from '../auth/metrics-access.ts';
 import { isRole } from '../auth/role.ts';
 import { placeProblems } from '../backup/open-destination.ts';
@@ -10,6 +12,7 @@ import { MIN_CONNECTIONS } from '../postgres/connection.ts';
 import { shardProblems } from '../postgres/shard.ts';
 import type { BackupRules } from '../backup/backup-rules.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
+import { numberProblems } from './number-options.ts';
 
 /** The secrets of the options as bytes. */
 export interface Secrets {
@@ -18,12 +21,13 @@ export interface Secrets {
 }
 
 /** Throws `config-invalid` with every problem at once. */
-export function checkOptions(
-  {
+export function checkOptions(options: SyncServerOptions, { secret, previousSecret }: Secrets): void {
+  const {
     admin,
     authenticate,
     backup,
     historyRole,
+    instanceUrl,
     keySet,
     metrics,
     nats,
@@ -33,13 +37,18 @@ export function checkOptions(
     postgresConnections,
     quotas,
     threads = 1,
+    trustedProxies = [],
     validate,
-  }: SyncServerOptions,
-  { secret, previousSecret }: Secrets,
-): void {
-  const problems = origins.map(originProblem).filter((problem) => problem !== null);
+  } = options;
+  const problems = [...origins.map(originProblem), ...trustedProxies.map(proxyProblem)].filter(
+    (problem) => problem !== null,
+  );
+  problems.push(...numberProblems(options));
   if (secret === undefined && keySet === undefined && oidcIssuer === undefined && authenticate === undefined)
     problems.push('set secret, keySet, oidcIssuer or authenticate');
+  if (keySet !== undefined && !isKeySet(keySet)) problems.push('keySet must be a JWKS or a URL');
+  if (oidcIssuer !== undefined && !URL.canParse(oidcIssuer)) problems.push('oidcIssuer must be the URL of an issuer');
+  if (instanceUrl !== undefined && !URL.canParse(instanceUrl)) problems.push('instanceUrl must be a URL');
   if (typeof postgres === 'object') problems.push(...shardProblems(postgres).map((problem) => `postgres: ${problem}`));
   if (postgres !== undefined && (quotas?.maxTenantBytes ?? Infinity) < Infinity)
     problems.push('quotas.maxTenantBytes needs a data directory: the server does not measure databases in PostgreSQL');

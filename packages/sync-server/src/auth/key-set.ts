@@ -24,6 +24,15 @@ const FETCH_AGAIN_MS = 30_000;
 /** The delay after a failed fetch while there are no older keys. */
 const FETCH_FIRST_AGAIN_MS = 1_000;
 
+/** Whether a value of the host is a key set or the URL of one. */
+export function isKeySet(value: JSONWebKeySet | URL): boolean {
+  try {
+    return value instanceof URL || createLocalJWKSet(value) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the keys of a set, or of the set at a URL. See jwtAuthenticate for `onOutdated`. */
 export function keysOf(keySet: JSONWebKeySet | URL, onOutdated: (error: unknown) => void): JWTVerifyGetKey {
   return keySet instanceof URL ? keysAt(keySet, onOutdated) : createLocalJWKSet(keySet);

@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 /** Returns the problem of a token that operators choose themselves, such as the metrics token, or null. */
 export function operatorTokenProblem(purpose: string, token: string, minLength: number): string | null {
-  return /^\S+$/.test(token) && token.length >= minLength
+  // A host in JavaScript reads undefined from an unset environment variable.
+  return typeof token === 'string' && /^\S+$/.test(token) && token.length >= minLength
     ? null
     : `the token of ${purpose} needs at least ${minLength} characters and no spaces`;
 }
