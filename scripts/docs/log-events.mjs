@@ -51,6 +51,8 @@ export const LOG_EVENTS = [
         'Your `authorize` threw, or answered with a value that is not a boolean; the operation was refused.',
       'check-unanswered':
         'Your `authenticate` or `authorize` (`check`) did not answer within `withinMs`; the client was refused with `auth-unavailable` and tries again. If you have not passed any, PostgreSQL does not respond.',
+      'tenant-error':
+        'Your `tenantOf` threw, or did not return a text; pushes are refused for now if `quotas.maxTenantBytes` is set.',
       'log-failed': 'Your `log` threw; the line before this one is the one that it did not write.',
       'request-error': 'A request failed with `internal`. Report it with the line.',
       'session-error': 'A session ended with `internal`. Report it with the line.',

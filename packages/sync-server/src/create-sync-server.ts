@@ -67,7 +67,7 @@ function openServer(options: SyncServerOptions, secrets: Secrets, lock: Director
   finishFileChanges(dataDir, (databaseId) => void stores.memberStore.forgetDatabase(databaseId));
   const addressOf = clientAddresses(options.trustedProxies ?? []);
   const diskWatch = new DiskWatch(stores.store);
-  const tenants = new TenantSizes(dataDir, (databaseId) => stores.store.pathOf(databaseId), options.tenantOf);
+  const tenants = new TenantSizes(dataDir, (databaseId) => stores.store.pathOf(databaseId), options.tenantOf, log);
   const base: Base = {
     tracing,
     ...{ options, now, log, metrics, stores, addressOf, diskWatch, tenants },

@@ -133,8 +133,9 @@ export interface SyncServerOptions {
   /** How much one database, and one member of it, may store. A push above a quota is refused with `quota-exceeded`. */
   readonly quotas?: Partial<Quotas & MemberLimits>;
   /**
-   * Names the tenant of a database, for `quotas.maxTenantBytes`, which is refused with `postgres`. Default: each
-   * database is a tenant.
+   * Names the tenant of a database, for `quotas.maxTenantBytes`, which is refused with `postgres`. While it throws or
+   * returns something other than a text, that is logged, and pushes are refused for now. With `threads`, the tenants
+   * that were full when they were last measured stay full instead. Default: each database is a tenant.
    */
   readonly tenantOf?: (databaseId: string) => string;
   /**

@@ -79,6 +79,41 @@ describe.skipIf(inject('postgresUrl') !== undefined)('the quota of a tenant', ()
   });
 });
 
+describe.skipIf(inject('postgresUrl') !== undefined).each<[string, () => unknown]>([
+  ['returns undefined', () => undefined],
+  ['rejects', () => Promise.reject(new Error('a private detail'))],
+  [
+    'throws',
+    () => {
+      throw new Error('a private detail');
+    },
+  ],
+])('a host whose tenantOf %s', (_how, answer) => {
+  let isBroken = true;
+  const tested = serverUnderTest({
+    threads: 1,
+    quotas: { maxTenantBytes: 1_000_000_000 },
+    tenantOf: (databaseId) => (isBroken ? (answer() as string) : databaseId),
+  });
+
+  it('is logged, and a push that the quota would limit is refused until the tenant is known', async () => {
+    const connection = await tested.server.open();
+    connection.site.write([insert('accounts', 'x', { name: 'x' })]);
+    // More often than a changeset may fail through its own fault.
+    for (let i = 0; i < 4; i++) {
+      const again = await tested.server.open(connection.site);
+      again.push();
+      expect(await again.failure()).toMatchObject({ code: 'database-unavailable' });
+    }
+    expect(tested.server.events.some(({ event }) => event === 'tenant-error')).toBe(true);
+    expect(JSON.stringify(tested.server.events)).not.toContain('private');
+    isBroken = false;
+    const last = await tested.server.open(connection.site);
+    last.push();
+    expect((await last.decided(1)).outcomes).toMatchObject([{ kind: 'admitted' }]);
+  });
+});
+
 describe('a full disk', () => {
   const push = (...changes: ReturnType<typeof insert>[]): ReturnType<typeof withAges> =>
     withAges(

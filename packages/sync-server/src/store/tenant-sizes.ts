@@ -1,4 +1,6 @@
 import { statSync } from 'node:fs';
+import { RockpoolError } from '@rockpool/shared';
+import { errorFields, type Logger } from '../observe/log-line.ts';
 import { databaseIds } from './data-directory.ts';
 
 const REFRESH_MS = 10_000;
@@ -8,7 +10,8 @@ const SLICE_DATABASES = 100;
 export class TenantSizes {
   private readonly dataDir: string;
   private readonly pathOf: (databaseId: string) => string;
-  private readonly tenantOf: (databaseId: string) => string;
+  private readonly askTenant: (databaseId: string) => unknown;
+  private readonly log: Logger;
   private byTenant = new Map<string, number>();
   private measuredMs = -Infinity;
   private measuring: Promise<void> | null = null;
@@ -17,12 +20,15 @@ export class TenantSizes {
     dataDir: string,
     pathOf: (databaseId: string) => string,
     tenantOf: (databaseId: string) => string = (databaseId) => databaseId,
+    log: Logger = () => undefined,
   ) {
     this.dataDir = dataDir;
     this.pathOf = pathOf;
-    this.tenantOf = tenantOf;
+    this.askTenant = tenantOf;
+    this.log = log;
   }
 
+  /** Throws `database-unavailable` if the host cannot name the tenant of each database. */
   bytesOf(databaseId: string): number {
     if (performance.now() - this.measuredMs > REFRESH_MS) this.measure();
     return this.byTenant.get(this.tenantOf(databaseId)) ?? 0;
@@ -37,7 +43,7 @@ export class TenantSizes {
       this.measureInSlices()
         .then(onMeasured)
         .catch(() => {
-          // A folder that cannot be read now is measured at the next interval.
+          // A folder that cannot be read now, or a tenant that the host cannot name, is measured at the next interval.
         });
     void measure();
     const timer = setInterval(() => void measure(), REFRESH_MS);
@@ -65,6 +71,19 @@ export class TenantSizes {
   /** The databases whose tenants use at least this number of bytes. */
   databasesOver(limitBytes: number): ReadonlySet<string> {
     return new Set(databaseIds(this.dataDir).filter((id) => (this.byTenant.get(this.tenantOf(id)) ?? 0) >= limitBytes));
+  }
+
+  /** A database of an unknown tenant must not count as the only one of its tenant. */
+  private tenantOf(databaseId: string): string {
+    try {
+      const tenant = this.askTenant(databaseId);
+      if (typeof tenant === 'string') return tenant;
+      if (tenant instanceof Promise) tenant.catch(() => undefined);
+      throw new TypeError('tenantOf did not return a text');
+    } catch (error) {
+      this.log('tenant-error', { database: databaseId, ...errorFields(error) });
+      throw new RockpoolError('database-unavailable', { problem: 'the tenant of a database is unknown' });
+    }
   }
 
   private async measureInSlices(): Promise<void> {
