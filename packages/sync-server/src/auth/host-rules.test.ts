@@ -21,6 +21,26 @@ afterEach(() => {
   asked = [];
 });
 
+describe('a host that writes a role while it authorizes', () => {
+  let count = 0;
+  const tested = serverUnderTest({
+    authorize: async (principal, databaseId) => {
+      count++;
+      await tested.server.sync.members.setRole(databaseId, principal.id, 'editor');
+      return true;
+    },
+  });
+
+  it('is asked again only if the role is a new one', async () => {
+    const connection = await tested.server.open();
+    await connection.commit([insert('accounts', 'x', { name: 'x' })]);
+    const before = count;
+    await connection.commit([insert('accounts', 'y', { name: 'y' })]);
+    // For the push, and perhaps for a check of rights that was due: two questions.
+    expect(count - before).toBeLessThanOrEqual(3);
+  });
+});
+
 describe('a host with its own authorization', () => {
   it('is asked about every message, and messages keep their order', async () => {
     const connection = await tested.server.open();

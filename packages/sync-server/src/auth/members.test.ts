@@ -6,8 +6,9 @@ import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 import { InProcessBus } from '../bus/in-process-bus.ts';
 import { membersPath } from '../store/data-directory.ts';
 import type { MemberStore } from './member-store.ts';
-import { Members } from './members.ts';
+import { Members, type ServerMembers } from './members.ts';
 import type { Principal } from './principal.ts';
+import type { Role } from './role.ts';
 import { SqliteMembers } from './sqlite-members.ts';
 
 let aheadMs = 0;
@@ -424,4 +425,25 @@ describe('members that could not be loaded at first', () => {
     expect(errors).toHaveLength(2);
     members.close();
   });
+});
+
+it.each<[string, (members: ServerMembers) => Promise<unknown>]>([
+  ['an unknown role', (members) => members.setRole(DATABASE, 'mia', 'admin' as Role)],
+  ['an undefined role', (members) => members.setRole(DATABASE, 'mia', undefined as never)],
+  ['an undefined principal', (members) => members.setRole(DATABASE, undefined as never, 'viewer')],
+  ['an id that is no database', (members) => members.setRole('*', 'mia', 'viewer')],
+  ['a revocation of nobody', (members) => members.revokeEverywhere('')],
+  ['a readmission of nobody', (members) => members.readmit(undefined as never)],
+  [
+    'an invitation without an end',
+    (members) => members.invite({ databaseId: DATABASE, role: 'viewer', expiresAtMs: NaN }),
+  ],
+  [
+    'an invitation to an unknown role',
+    (members) => members.invite({ databaseId: DATABASE, role: 'admin' as Role, expiresAtMs: Date.now() + 1_000 }),
+  ],
+])('%s is refused, and nothing is stored', async (_what, call) => {
+  const { members } = tested.server.sync;
+  await expect(call(members)).rejects.toMatchObject({ code: 'config-invalid', fields: { count: 1 } });
+  expect([members.list(DATABASE), await members.invitations(DATABASE)]).toEqual([[], []]);
 });

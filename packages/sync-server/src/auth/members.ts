@@ -12,9 +12,11 @@ import {
   type MemberStore,
   type StoredMember,
 } from './member-store.ts';
+import { isDatabaseId } from './gate.ts';
+import { isPrincipalId, PRINCIPAL_PROBLEM } from './jwt.ts';
 import type { Principal } from './principal.ts';
 import { RoleCache } from './role-cache.ts';
-import { higherRole, roleAllows, type Operation, type Role } from './role.ts';
+import { higherRole, isRole, roleAllows, ROLES, type Operation, type Role } from './role.ts';
 
 export interface InvitationRequest {
   readonly databaseId: string;
@@ -47,7 +49,7 @@ export interface ServerMembers {
   list(databaseId: string): Member[];
   /**
    * Sets the role of a principal. Null revokes it. Invitations of a principal who may no longer manage members end.
-   * Throws `quota-exceeded`.
+   * Throws `quota-exceeded`, and `config-invalid` with every problem of the arguments, as do the other calls.
    */
   setRole(databaseId: string, principal: string, role: Role | null): Promise<void>;
   /**
@@ -121,19 +123,32 @@ export class Members implements ServerMembers {
   }
 
   async setRole(databaseId: string, principal: string, role: Role | null): Promise<void> {
+    const isValidRole = role === null || isRole(role);
+    requireNoProblems([
+      ...databaseProblems(databaseId),
+      ...principalProblems(principal),
+      ...(isValidRole ? [] : [`${ROLE_PROBLEM}, or null`]),
+    ]);
     this.requireRoom(databaseId, principal);
     await this.write({ databaseId, principal, role });
   }
 
   async revokeEverywhere(principal: string): Promise<void> {
+    requireNoProblems(principalProblems(principal));
     await this.write(revokedEverywhere(principal));
   }
 
   async readmit(principal: string): Promise<void> {
+    requireNoProblems(principalProblems(principal));
     await this.write(readmitted(principal));
   }
 
   async invite({ databaseId, role, expiresAtMs, invitedBy }: InvitationRequest): Promise<string> {
+    requireNoProblems([
+      ...databaseProblems(databaseId),
+      ...(isRole(role) ? [] : [ROLE_PROBLEM]),
+      ...(Number.isFinite(expiresAtMs) ? [] : ['expiresAtMs: must be a time in ms since 1970']),
+    ]);
     const code = randomBytes(INVITATION_BYTES).toString('base64url');
     const { store, now, limits: { maxInvitations } = MEMBER_LIMITS } = this.options;
     const invitation = {
@@ -186,8 +201,7 @@ export class Members implements ServerMembers {
     try {
       const member = await this.options.store.acceptInvitation(sha256(code), id, nowMs, judge);
       if (member === null) throw new RockpoolError('invitation-invalid');
-      this.roles.set(member);
-      this.announce(member.databaseId);
+      this.stored(member);
       return { databaseId: member.databaseId, role: member.role };
     } catch (error) {
       if (byToken.databaseId === undefined) throw error;
@@ -241,14 +255,38 @@ export class Members implements ServerMembers {
     const written = this.options.store.write(member);
     // With a synchronous store the role is in effect when this returns.
     if (written instanceof Promise) await written;
-    this.roles.set(member);
-    this.announce(member.databaseId);
+    this.stored(member);
+  }
+
+  /**
+   * A role that was written again changes no rights here: checking them would never end if the host's `authorize`
+   * writes one. Other instances may have another role.
+   */
+  private stored(member: StoredMember): void {
+    if (this.roles.set(member)) this.options.onChanged(member.databaseId);
+    this.options.bus?.publish({ kind: 'members', databaseId: member.databaseId });
   }
 
   private announce(databaseId: string): void {
     this.options.onChanged(databaseId);
     this.options.bus?.publish({ kind: 'members', databaseId });
   }
+}
+
+const ROLE_PROBLEM = `role: must be one of ${ROLES.join(', ')}`;
+
+function databaseProblems(databaseId: string): string[] {
+  return isDatabaseId(databaseId) ? [] : ['databaseId: must be 1 to 64 letters, digits, _ and -'];
+}
+
+function principalProblems(principal: string): string[] {
+  return isPrincipalId(principal) ? [] : [`principal: ${PRINCIPAL_PROBLEM}`];
+}
+
+/** A stored role or principal that is none would revoke a member, or fail each check of its rights. */
+function requireNoProblems(problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }
 
 // The code must be as strong as a signing secret, because it alone grants access.

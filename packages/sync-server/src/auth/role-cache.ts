@@ -118,9 +118,11 @@ export class RoleCache {
     return this.roles.get(databaseId) ?? new Map();
   }
 
-  /** Applies a role that this instance has stored. */
-  set(member: StoredMember): void {
+  /** Applies a role that this instance has stored. Returns whether it differs from the one before. */
+  set(member: StoredMember): boolean {
+    const isChanged = setRole(this.roles, member);
     this.change(() => void setRole(this.roles, member));
+    return isChanged;
   }
 
   /** Removes the roles of a database after this instance has deleted them from the store. */
