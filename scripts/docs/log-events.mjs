@@ -39,6 +39,8 @@ export const LOG_EVENTS = [
         'PostgreSQL, the bus or the store of members failed, or a commit took long. The server tries again. Look at the server that `systemCode` or `problem` names.',
       'thread-ended':
         'A thread ended unexpectedly and is replaced; its sessions reconnect. If it repeats, report it with the line; `exitCode` and `name` say more.',
+      'welcome-overdue':
+        'A client was refused because its database was not opened within `withinMs`, for example because a disk or PostgreSQL does not respond. The client connects again.',
     },
   ],
   [
@@ -53,7 +55,7 @@ export const LOG_EVENTS = [
         'Your `authenticate` or `authorize` (`check`) did not answer within `withinMs`; the client was refused with `auth-unavailable` and tries again. If you have not passed any, PostgreSQL does not respond.',
       'tenant-error':
         'Your `tenantOf` threw, or did not return a text; pushes are refused for now if `quotas.maxTenantBytes` is set.',
-      'log-failed': 'Your `log` threw; the line before this one is the one that it did not write.',
+      'log-failed': 'Your `log` failed; the line before this one is the one that it did not write.',
       'request-error': 'A request failed with `internal`. Report it with the line.',
       'session-error': 'A session ended with `internal`. Report it with the line.',
     },

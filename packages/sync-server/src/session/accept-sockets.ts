@@ -12,7 +12,7 @@ import { WaitingRoom } from './waiting-room.ts';
 import { WebSocketConnection } from './web-socket-connection.ts';
 
 /** Interval of deadline checks. Tokens are also checked at every message. */
-const SWEEP_INTERVAL_MS = 1_000;
+export const SWEEP_INTERVAL_MS = 1_000;
 
 export interface SocketsOptions {
   readonly origins: readonly string[];

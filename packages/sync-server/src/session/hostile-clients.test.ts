@@ -1,6 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { encodeMessage, MAX_FRAME_BYTES, MAX_HELLO_BYTES, messageToFrames, SILENCE_LIMIT_MS } from '@rockpool/shared';
+import {
+  encodeMessage,
+  MAX_FRAME_BYTES,
+  MAX_HELLO_BYTES,
+  messageToFrames,
+  HELLO_DEADLINE_MS,
+  SILENCE_LIMIT_MS,
+} from '@rockpool/shared';
 import { clientMessage } from '@rockpool/shared/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -243,7 +250,7 @@ describe('a server that takes a long time to answer a hello', () => {
       nowMs += passedMs;
       expect(await silent.closes()).toMatchObject({ code: 1006 });
     };
-    await afterMs(SILENCE_LIMIT_MS - 1);
+    await afterMs(HELLO_DEADLINE_MS + 1);
     allow(true);
     await waiting.next('welcome');
     await afterMs(SILENCE_LIMIT_MS - 1);

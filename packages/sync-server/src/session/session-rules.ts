@@ -38,6 +38,13 @@ export const OPERATION_OF_MESSAGE: Readonly<Record<ClientMessage['type'], Operat
 /** How often the rights of a session that sends nothing are checked. A revocation takes effect within 5 s. */
 export const REAUTHORIZE_INTERVAL_MS = 2_000;
 
+/**
+ * How long a client waits for the welcome while its database is opened. Less than the 15 s after which it gives up, so
+ * that it learns the reason, and more than the time of the checks of its token (auth/gate.ts). The database is opened
+ * in any case, and the next session of the client finds it open.
+ */
+export const WELCOME_WITHIN_MS = 12_500;
+
 /** The problem of a message in this phase, or null. `held` if the message has to wait for the previous one. */
 export function messageProblem(phase: SessionPhase, type: ClientMessage['type']): ErrorCode | 'held' | null {
   if (phase === 'awaiting-hello') return type === 'hello' ? null : 'frame-unexpected';
@@ -47,12 +54,13 @@ export function messageProblem(phase: SessionPhase, type: ClientMessage['type'])
 
 /**
  * The failure of a session past a deadline, `silent` for a dead connection, or null. The deadline of the hello ends
- * with its arrival: a client is not silent while the server opens its database, which may take a long time.
+ * with its arrival: a client is not silent while the server opens its database.
  */
 export function overdue(clock: SessionClock, limits: SessionLimits, now: Present): ErrorCode | 'silent' | null {
   const { phase, beganMs, heardAtMs, expiresAtMs } = clock;
   if (phase === 'closed') return null;
   if (now.wallMs >= expiresAtMs) return 'auth-token-expired';
   if (phase === 'awaiting-hello') return now.monotonicMs - beganMs >= limits.helloDeadlineMs ? 'silent' : null;
+  if (phase === 'authenticating' && now.monotonicMs - heardAtMs >= WELCOME_WITHIN_MS) return 'database-unavailable';
   return now.monotonicMs - heardAtMs >= limits.silenceLimitMs ? 'silent' : null;
 }

@@ -286,6 +286,35 @@ describe('a session whose connection breaks before it is open', () => {
   );
 });
 
+describe('a session whose database is not opened in time', () => {
+  it.each(['openDatabase', 'catchUp', 'join'] as const)(
+    'ends with the reason before its client gives up, while it waits for %s',
+    async (step) => {
+      let nowMs = 0;
+      const hold = (at: string): Promise<void> => (at === step ? new Promise(() => undefined) : Promise.resolve());
+      const slow = Object.assign(Object.create(database) as LiveDatabase, {
+        catchUp: () => hold('catchUp'),
+        join: () => hold('join'),
+      });
+      const openDatabase = (): Promise<LiveDatabase> => hold('openDatabase').then(() => slow);
+      const events: string[] = [];
+      const services = sessionServices(
+        database,
+        (event) => void events.push(event),
+        () => true,
+        () => nowMs,
+      );
+      const { session, received } = beginSession({ ...services, openDatabase });
+      await greet(session);
+      session.checkDeadlines((nowMs += 12_499));
+      expect(session.hasEnded).toBe(false);
+      session.checkDeadlines((nowMs += 1));
+      expect([session.hasEnded, received]).toMatchObject([true, [{ type: 'failure', code: 'database-unavailable' }]]);
+      expect(events).toEqual(['welcome-overdue', 'session-failed']);
+    },
+  );
+});
+
 describe('a session whose host answers slowly whether it may read', () => {
   async function waitingSession(): Promise<{
     session: Session;

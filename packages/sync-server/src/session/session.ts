@@ -32,6 +32,7 @@ import {
   OPERATION_OF_MESSAGE,
   overdue,
   REAUTHORIZE_INTERVAL_MS,
+  WELCOME_WITHIN_MS,
   type SessionPhase,
 } from './session-rules.ts';
 import type { SessionSocket } from './session-socket.ts';
@@ -212,6 +213,7 @@ export class Session implements Subscriber {
   checkDeadlines(nowMs: number): void {
     const problem = this.overdue(nowMs);
     if (problem === null) return this.checkProgress(nowMs);
+    if (problem === 'database-unavailable') this.log('welcome-overdue', { withinMs: WELCOME_WITHIN_MS });
     if (problem !== 'silent') return this.fail(new RockpoolError(problem));
     this.context.metrics.socketsCut.add(1, { reason: 'silent' });
     this.log('session-silent', { phase: this.phase });
