@@ -29,8 +29,8 @@ export type Authenticate = (token: string) => Promise<Principal>;
 
 /**
  * Whether a principal may do this now. Called for every message and request, and every few seconds for a session that
- * only listens, so that a revocation takes effect within 5 s. A rejection and any value that is not a boolean are logged
- * and count as false, except a rejection with `auth-unavailable`, after which the client tries again without a new
- * token. A function that does not answer within 12 s is logged and counts as `auth-unavailable`.
+ * only listens, so that a revocation takes effect within 5 s. A rejection and any value that is not a boolean are
+ * logged and count as false, except a rejection with `auth-unavailable`, after which the client tries again without a
+ * new token. A function that does not answer within 12 s is logged and counts as `auth-unavailable`.
  */
 export type Authorize = (principal: Principal, databaseId: string, operation: Operation) => boolean | Promise<boolean>;
