@@ -152,9 +152,14 @@ function writesOf(session: ClientSession, hasServer: boolean): Writes {
   }
 
   return {
-    execute: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
-      begin((requestId) => execute<Row>(session, requestId, given, params)),
-    batch: (given, options) => begin((requestId) => batch(session, requestId, given, options?.atomic)),
+    execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) {
+      const statement = toStatement(given, params);
+      return begin((requestId) => execute<Row>(session, requestId, statement));
+    },
+    batch(given, options) {
+      const statements = given.map((statement) => toStatement(statement));
+      return begin((requestId) => batch(session, requestId, statements, options?.atomic));
+    },
     transaction: (body, options: TransactionOptions & OwnOptions = {}) =>
       begin(
         (requestId) => session.accept(() => runTransaction(transactions, requestId, body, options, own)),
@@ -189,20 +194,18 @@ function syncedWritesOf(session: ClientSession, hasServer: boolean): SyncedWrite
 async function execute<Row extends object>(
   session: ClientSession,
   requestId: string,
-  given: SqlStatement | string,
-  params?: readonly SqlParam[],
+  statement: SqlStatement,
 ): Promise<StatementResult<Row>> {
-  const [result] = await batch(session, requestId, [toStatement(given, params)]);
+  const [result] = await batch(session, requestId, [statement]);
   return result as StatementResult<Row>; // There is one for each statement.
 }
 
 async function batch(
   session: ClientSession,
   requestId: string,
-  given: readonly SqlStatement[],
+  statements: readonly SqlStatement[],
   atomic?: boolean,
 ): Promise<StatementResult[]> {
-  const statements = given.map((statement) => toStatement(statement, undefined));
   const outcomes = await session.write(statements, atomic ? { kind: 'atomic' } : undefined, requestId);
   return outcomes.map((outcome) => toStatementResult(outcome));
 }
@@ -215,7 +218,7 @@ function rejectedOf(session: ClientSession): Client['rejected'] {
     retry: async (sequence: number) => void (await session.write([], { kind: 'retry-rejected', sequence })),
     replace: async (sequence: number, given: readonly (SqlStatement | string)[]) =>
       void (await session.write(
-        given.map((statement) => toStatement(statement, undefined)),
+        given.map((statement) => toStatement(statement)),
         { kind: 'replace-rejected', sequence },
       )),
     drop: async (sequence: number) => void (await session.write([], { kind: 'drop-rejected', sequence })),

@@ -6,7 +6,7 @@ import type { SqlValue } from './sql-value.ts';
  */
 export type RowKey = SqlValue | readonly SqlValue[];
 
-/** The values of a key, in key order. */
+/** A copy of the values of a key, in key order: the caller may reuse its array. */
 export function toKeyValues(key: RowKey): readonly SqlValue[] {
-  return Array.isArray(key) ? key : [key as SqlValue];
+  return Array.isArray(key) ? [...(key as readonly SqlValue[])] : [key as SqlValue];
 }

@@ -59,9 +59,9 @@ export class PageQueries implements LiveQueries {
     this.source = source;
   }
 
-  live<Row>(given: SqlStatement): LiveQuery<Row> {
-    const key = statementKey(given);
-    const held = this.handles.get(key)?.deref() ?? this.createHandle(key, given);
+  live<Row>(statement: SqlStatement): LiveQuery<Row> {
+    const key = statementKey(statement);
+    const held = this.handles.get(key)?.deref() ?? this.createHandle(key, statement);
     // Only the caller knows the row type.
     return held as unknown as LiveQuery<Row>;
   }
@@ -136,9 +136,7 @@ export class PageQueries implements LiveQueries {
    * Creates the object that the app holds. Equal statements share it while any reference exists, so that a view may
    * call `live` on every render.
    */
-  private createHandle(key: string, given: SqlStatement): LiveQuery<SqlRow> {
-    // The caller may reuse its array and byte buffers.
-    const statement = structuredClone({ sql: given.sql, params: given.params });
+  private createHandle(key: string, statement: SqlStatement): LiveQuery<SqlRow> {
     const { watchedByKey } = this;
     const handle: LiveQuery<SqlRow> = {
       get current() {

@@ -13,11 +13,17 @@ export function sql(texts: TemplateStringsArray, ...params: SqlParam[]): SqlStat
   return { sql: texts.join('?'), params };
 }
 
-/** Normalises the two call forms of the API. */
-export function toStatement(statement: SqlStatement | string, params: readonly SqlParam[] | undefined): SqlStatement {
-  return typeof statement === 'string'
-    ? { sql: statement, params: params ?? [] }
-    : { sql: statement.sql, params: statement.params };
+/**
+ * Normalises the two call forms of the API. Copies the values, because they reach the worker later, and the caller may
+ * reuse its array and byte buffers meanwhile.
+ */
+export function toStatement(statement: SqlStatement | string, params: readonly SqlParam[] = []): SqlStatement {
+  const given = typeof statement === 'string' ? { sql: statement, params } : statement;
+  return { sql: given.sql, params: given.params.map(copyOf) };
+}
+
+function copyOf(param: SqlParam): SqlParam {
+  return param instanceof Uint8Array ? new Uint8Array(param) : param;
 }
 
 /** Returns a text that is equal only for the same statement with the same values. */
