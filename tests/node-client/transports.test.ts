@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { newId, sql, type Client } from '#client/index.ts';
-import { createClient, inProcess, type NodeSyncOptions } from '#client/node/index.ts';
+import { createClient, inProcess, type NodeSyncOptions, type NodeClientOptions } from '#client/node/index.ts';
 import { buildSchema, encodeSchema } from '#shared/index.ts';
 import { sampleColumn, sampleTable } from '#shared/testing/sample-schema.ts';
 import { createSyncServer, type SyncServer } from '#sync-server/index.ts';
@@ -91,6 +91,11 @@ it.each(['http', 'websocket', 'auto'] as const)('%s: syncs over the named transp
     ([address]) => typeof address === 'string' && address.includes('/sessions'),
   );
   expect([sockets.mock.calls.length > 0, sessions.length > 0]).toEqual([transport !== 'http', transport === 'http']);
+});
+
+it('createClient rejects null in place of options with config-invalid', async () => {
+  const given = { name: 'items', schema, sync: null, migrations: null } as unknown as NodeClientOptions;
+  await expect(createClient(given)).rejects.toMatchObject({ code: 'config-invalid', fields: { count: 4 } });
 });
 
 it('createClient rejects an unknown transport with config-invalid', async () => {

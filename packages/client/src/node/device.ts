@@ -56,7 +56,7 @@ export function createDeviceOn(medium: Medium): Device {
 }
 
 function withTransport(sync: NodeSyncOptions, name: TransportName | undefined): SyncOptions {
-  const { transport: _, ...others } = sync;
+  const { transport: _, ...others } = { ...sync }; // Null from plain JavaScript is refused later, with a code.
   return name === undefined ? others : { ...others, transport: name };
 }
 

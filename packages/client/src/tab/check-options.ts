@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { readMigrations } from './read-migrations.ts';
-import type { ClientOptions } from '../interface/client-options.ts';
+import type { ClientOptions, SyncOptions } from '../interface/client-options.ts';
 import type { PersistenceChoice } from '../rpc/persistence.ts';
 import type { TransportName } from '../rpc/transport.ts';
 
@@ -24,13 +24,13 @@ export function checkOptions(options: ClientOptions): void {
   if (durability !== 'relaxed' && durability !== 'strict') problems.push('durability: must be one of relaxed, strict');
   if (!CHOICES.includes(persistence)) problems.push(`persistence: must be one of ${CHOICES.join(', ')}`);
   if (migrations !== undefined) {
-    if (!Array.isArray(migrations.journal?.entries) || typeof migrations.migrations !== 'object')
+    if (!Array.isArray(migrations?.journal?.entries) || typeof migrations.migrations !== 'object')
       problems.push('migrations: must contain the journal and the migrations that drizzle-kit generated');
     else
       for (const tag of readMigrations(migrations).missing) problems.push(`migrations: the SQL of ${tag} is missing`);
   }
   if (sync !== undefined) {
-    const { url, databaseId, principal = 'none', transport = 'auto', token } = sync;
+    const { url, databaseId, principal = 'none', transport = 'auto', token } = sync ?? ({} as SyncOptions);
     const protocol = URL.parse(url)?.protocol;
     if (protocol !== 'ws:' && protocol !== 'wss:') problems.push('sync.url: must be an absolute wss: or ws: URL');
     // The server refuses every other id, as if the user had no access to it.
