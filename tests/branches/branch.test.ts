@@ -345,6 +345,21 @@ describe('a conflict', () => {
     expect(await client.query('SELECT note FROM entry ORDER BY id')).toEqual([{ note: 'ours' }, { note: 'theirs' }]);
   });
 
+  it.each([
+    ['a promise', async () => 'branch'],
+    ['nothing', () => undefined],
+    ['another word', 'theirs'],
+    ['null', null],
+  ])('stops the merge if the decision is %s', async (_, decision) => {
+    const branch = await begin();
+    await branch.execute("UPDATE entry SET note = 'shop' WHERE id = 'e'");
+    await client.execute("UPDATE entry SET note = 'stall' WHERE id = 'e'");
+    const merging = branch.merge({ conflicts: decision as 'branch' });
+    await expect(merging).rejects.toMatchObject({ code: 'config-invalid' });
+    await branch.merge({ conflicts: 'branch' });
+    expect(await client.query("SELECT note FROM entry WHERE id = 'e'")).toEqual([{ note: 'shop' }]);
+  });
+
   it('does not arise if both sides wrote the same value', async () => {
     const branch = await begin();
     for (const of of [branch, client]) await of.execute("UPDATE entry SET note = 'same' WHERE id = 'e'");

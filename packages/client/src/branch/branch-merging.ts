@@ -110,7 +110,10 @@ export class BranchMerging {
     const { branchName } = this.parts;
     if (await isMerged(query, this.parts.start))
       throw new RockpoolError('branch-ended', { branch: branchName, by: 'merge' });
-    const decide: Decide = typeof conflicts === 'function' ? conflicts : () => conflicts ?? 'branch';
+    const decide: Decide = (conflict) => {
+      if (conflicts === undefined) return 'branch';
+      return requireDecision(typeof conflicts === 'function' ? conflicts(conflict) : conflicts);
+    };
     const plan = await this.plan(changed, query, decide);
     if (conflicts === undefined && plan.conflicts.length > 0)
       throw new RockpoolError('branch-conflicts', { count: plan.conflicts.length });
@@ -147,6 +150,15 @@ export class BranchMerging {
     if (!hasDocuments) return null;
     return this.parts.loadDocuments();
   }
+}
+
+/** Anything else, such as the promise of an async function, must not discard the values of the branch. */
+function requireDecision(decision: ReturnType<Decide>): ReturnType<Decide> {
+  if (!['branch', 'origin'].includes(decision))
+    throw new RockpoolError('config-invalid', {
+      problem: 'conflicts: must be branch, origin or a function that returns one of them',
+    });
+  return decision;
 }
 
 function toPreview({ rows, conflicts }: PlannedMerge): BranchPreview {

@@ -56,6 +56,9 @@ export interface BranchPreview {
 }
 
 export interface BranchMergeOptions {
-  /** Which value to keep in a conflict. Without it, `merge` rejects if a conflict exists. */
+  /**
+   * Which value to keep in a conflict. Without it, `merge` rejects if a conflict exists; with any other value, or a
+   * function that returns one, it rejects with `config-invalid`.
+   */
   readonly conflicts?: 'branch' | 'origin' | ((conflict: BranchConflict) => 'branch' | 'origin');
 }
