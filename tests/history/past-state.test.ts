@@ -84,6 +84,20 @@ describe('client.past', () => {
     expect(reports.at(-1)?.receivedBytes).toBe(reports.at(-1)?.totalBytes);
   });
 
+  it('is opened although the app throws in `onProgress`', async () => {
+    const reported = vi.fn();
+    vi.stubGlobal('reportError', reported);
+    const client = await open();
+    await write(client, `INSERT INTO entry (id, amount) VALUES ('x', 1)`);
+    const onProgress = (): never => {
+      throw new Error('of the app');
+    };
+    const past = await client.past({ version: 1 }, { onProgress });
+    expect(await past.query('SELECT id FROM entry')).toEqual([{ id: 'x' }]);
+    expect(reported).toHaveBeenCalled();
+    vi.unstubAllGlobals();
+  });
+
   it('rejects writes, tables without a history, and queries after it is closed', async () => {
     const client = await open();
     await write(client, `INSERT INTO entry (id, amount) VALUES ('x', 1)`);

@@ -7,6 +7,7 @@ import { openPastState } from './history/past-state.ts';
 import { loadPart } from './load-part.ts';
 import { newId } from './new-id.ts';
 import type { PastAnswer } from './rpc/past-state.ts';
+import type { SnapshotProgress } from './rpc/snapshot-progress.ts';
 
 /** See Client.past. */
 export async function openPast(
@@ -16,8 +17,10 @@ export async function openPast(
   moment: PastMoment,
   { onProgress }: PastOptions = {},
 ): Promise<PastState> {
-  const { findNamedMoment } = await loadPart('history', () => import('./rare-calls.ts'));
-  const report = onProgress === undefined ? null : proxy(onProgress);
+  const { callListener, findNamedMoment } = await loadPart('history', () => import('./rare-calls.ts'));
+  // In the worker, an exception of the app would look like a failed download.
+  const report =
+    onProgress === undefined ? null : proxy((progress: SnapshotProgress) => callListener(onProgress, progress));
   return openPastState(
     { newId, ask: (ask) => session.call((worker) => worker.past(ask, report) as Promise<PastAnswer>) },
     'name' in moment ? await findNamedMoment(client, schema, moment) : moment,
