@@ -60,8 +60,8 @@ export function createSyncServer(given: SyncServerOptions): SyncServer {
 
 function openServer(options: SyncServerOptions, secrets: Secrets, lock: DirectoryLock): SyncServer {
   const { dataDir, now = Date.now } = options;
-  const tracing = options.tracing === true ? Tracing.load(SERVER_VERSION) : null;
   const log = limitRefusals(neverThrows(options.log ?? logToStderr));
+  const tracing = options.tracing === true ? Tracing.load(SERVER_VERSION, log) : null;
   const metrics = new ServerMetrics();
   const stores = openStores(options, log, metrics);
   finishFileChanges(dataDir, (databaseId) => void stores.memberStore.forgetDatabase(databaseId));

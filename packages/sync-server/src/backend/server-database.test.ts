@@ -212,6 +212,12 @@ describe('a backend write', () => {
   });
 });
 
+it.each(['', 'a\0b', 7])('a backend write of the principal %j is refused', async (principal) => {
+  const written = backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'a' }), { principal } as never);
+  await expect(written).rejects.toMatchObject({ code: 'config-invalid' });
+  expect(await backend.changesAfter(null)).toMatchObject({ rows: [] });
+});
+
 describe('an asynchronous body', () => {
   it('is rejected, because writes after its first await would be lost', async () => {
     const body = async (tx: BackendTransaction): Promise<void> => {

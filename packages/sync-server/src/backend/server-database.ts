@@ -1,3 +1,5 @@
+import { RockpoolError } from '@rockpool/shared';
+import { isPrincipalId, PRINCIPAL_PROBLEM } from '../auth/jwt.ts';
 import type { BackendChangeset } from '../database/backend-writes.ts';
 import type { LiveDatabase } from '../database/live-database.ts';
 import { collectChangeset, type BackendTransaction } from './backend-transaction.ts';
@@ -10,8 +12,8 @@ export interface ServerDatabase {
    * the author in the conflict log (default `server`). Rejects with the reason of a rejection, such as
    * `constraint-unique`, with `row-missing` if a row that it updates or deletes is deleted meanwhile (with the
    * `deleteRule` `update-wins`, an update brings the row back instead), with `transaction-ended` if `body` is
-   * asynchronous, or with an error of `body`, and writes nothing. After `database-unavailable` the write may or may not
-   * be stored.
+   * asynchronous, with `config-invalid` for an invalid `principal`, or with an error of `body`, and writes nothing.
+   * After `database-unavailable` the write may or may not be stored.
    */
   transaction(
     body: (transaction: BackendTransaction) => void,
@@ -41,6 +43,8 @@ export function toServerDatabase(
 ): ServerDatabase {
   return {
     async transaction(body, { principal = 'server' } = {}) {
+      if (!isPrincipalId(principal))
+        throw new RockpoolError('config-invalid', { count: 1, problems: `principal: ${PRINCIPAL_PROBLEM}` });
       const live = await open();
       await live.catchUp();
       live.settle();

@@ -72,6 +72,27 @@ it.each([1, 2])('a push has a trace of its stages, in order and without a value,
   expect(text).not.toContain('secret');
 });
 
+it.each(['shouldSample', 'onEnd'])('a provider whose %s throws fails no push, and is logged once', async (name) => {
+  const fails = (): never => {
+    throw new Error('a private detail');
+  };
+  const provider =
+    name === 'onEnd'
+      ? { spanProcessors: [Object.assign(new SimpleSpanProcessor(exporter), { onEnd: fails })] }
+      : { sampler: { shouldSample: fails } };
+  trace.disable();
+  trace.setGlobalTracerProvider(new BasicTracerProvider(provider));
+  const server = await start();
+  const author = await server.open();
+  for (const key of ['a', 'b'])
+    expect(await author.commit([insert('accounts', key, { name: key })])).toMatchObject({ kind: 'admitted' });
+  // The span of a push ends after its outcome was sent.
+  await author.roundTrip();
+  expect(server.events.map(({ event }) => event).filter((event) => event !== 'session-opened')).toEqual([
+    'trace-failed',
+  ]);
+});
+
 it('a refused push has spans that name the code', async () => {
   const server = await start({ quotas: { maxDatabaseBytes: 1 } });
   const author = await server.open();
@@ -128,7 +149,7 @@ it('neither a push that a sampler leaves out nor its stages are recorded', async
     new BasicTracerProvider({ sampler, spanProcessors: [new SimpleSpanProcessor(exporter)] }),
   );
   const facts = { databaseId: DATABASE, site: '0'.repeat(32), sequence: 1, changesets: 1, sizeBytes: 1 };
-  expect(Tracing.load('1').push(facts)).toBeNull();
+  expect(Tracing.load('1', () => undefined).push(facts)).toBeNull();
   const author = await (await start()).open();
   await author.commit([insert('accounts', 'a', { name: 'x' })]);
   await author.commit([remove('accounts', 'a')]);
