@@ -594,6 +594,19 @@ describe('the branch API', () => {
     expect(await client.listBranches()).toEqual([]);
   });
 
+  it('reports what a listener throws in a live query of a branch that has ended', async () => {
+    const reported = vi.fn();
+    vi.stubGlobal('reportError', reported);
+    const branch = await begin();
+    await branch.discard();
+    const thrown = new Error('of the app');
+    branch.live('SELECT 1').subscribe(() => {
+      throw thrown;
+    });
+    expect(reported).toHaveBeenCalledExactlyOnceWith(thrown);
+    vi.unstubAllGlobals();
+  });
+
   it('rejects a branch of a branch', async () => {
     const branch = await begin();
     const error = { code: 'branch-of-branch', fields: { branch: 'what if' } };

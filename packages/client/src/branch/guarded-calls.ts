@@ -1,6 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Client } from '../client.ts';
 import type { LiveQuery, LiveState } from '../interface/live-query.ts';
+import { callListener } from '../tab/listeners.ts';
 
 /** How a branch ended. */
 export type EndOfBranch = 'merge' | 'discard';
@@ -38,7 +39,7 @@ function failedQuery(query: LiveQuery<unknown>, error: RockpoolError): LiveQuery
   const failed: LiveQuery<unknown> = {
     current: state,
     subscribe: (listener, { signal } = {}) => {
-      if (signal?.aborted !== true) listener(state);
+      if (signal?.aborted !== true) callListener(listener, state);
       return () => undefined;
     },
     async *[Symbol.asyncIterator]() {
