@@ -1,4 +1,4 @@
-import { encodeKey, PING_INTERVAL_MS, type CellValue, type TableSchema } from '#shared/index.ts';
+import { encodeKey, type CellValue, type TableSchema } from '#shared/index.ts';
 import { REQUEST_DEADLINE_MS } from '#client/worker/leader/leader-link.ts';
 import { WITHDRAWN } from '#client/worker/changelog/withdrawn.ts';
 import type { StoredRejection } from '#client/worker/changelog/decoded-changeset.ts';
@@ -89,7 +89,6 @@ export function checkEnding(world: World, seen: SeenByFollowers): void {
   checkValues(world, ask);
   checkPages(world, ask);
   checkConflicts(world);
-  checkPresence(world);
   tally.add('conflict', Number(ask('SELECT count(*) FROM rockpool_conflict')[0]));
 }
 
@@ -145,40 +144,13 @@ function checkContent(
   if (device.isDamaged) throw new HistoryFailed(`${where}: no audit has found the damaged row`);
 }
 
-/**
- * Notices of one instance reach another one late, twice or in another order, so a page that has just connected again
- * may be missing there. Instances repeat their states at the ping interval.
- */
-const REPEATED_MS = 2 * PING_INTERVAL_MS;
-
-/** A page that has connected again asks for the states of the others, and they for its own. */
-const EXCHANGED_MS = 1_000;
-
-/** Every page that takes part in presence sees what the others show, and nobody who is gone. */
-function checkPresence({ devices, tally, time, variant: { instances = 1 } }: World): void {
-  const knownAfterMs = instances === 1 ? EXCHANGED_MS : REPEATED_MS;
-  const isKnown = ({ isUsable, connectedMs }: Tab): boolean => isUsable && time.nowMs - connectedMs >= knownAfterMs;
-  const alive = devices.flatMap(({ tabs }) => tabs.filter(({ owner, isSuspended }) => owner.isAlive && !isSuspended));
-  const statesOf = (tabs: readonly Tab[]): number[] => tabs.flatMap(({ presenceState }) => presenceState ?? []);
-  for (const tab of alive) {
-    if (tab.presence === null || !isKnown(tab) || !tab.hasShown) continue;
-    const seen = new Set(tab.presence.page.current.map(({ state }) => Number(state)));
-    const others = alive.filter((other) => other !== tab);
-    const missing = statesOf(others.filter(isKnown)).find((state) => !seen.has(state));
-    if (missing !== undefined) throw new HistoryFailed(`${tab.owner.name} does not see the page that shows ${missing}`);
-    const gone = [...seen].find((state) => !statesOf(others).includes(state));
-    if (gone !== undefined) throw new HistoryFailed(`${tab.owner.name} sees ${gone}, which no page shows`);
-    tally.add('page that sees the others', seen.size > 0 ? 1 : 0);
-  }
-}
-
 function checkRejections({ model, tally }: World, device: Device, database: OpenDatabase): void {
   const where = afterHealing(device);
   const refused = refusedWithoutReason(database);
   if (refused !== null) throw new HistoryFailed(`${where}: ${refused}`);
   const isHonest = ({ changeset, error }: StoredRejection): boolean =>
     HONEST_REFUSALS.test(error.code) ||
-    (error.code === WITHDRAWN && model.withdrawals.wereAsked(marksIn(database, changeset.sequence)));
+    (error.code === WITHDRAWN && model.withdrawals.isAsked(device.name, marksIn(database, changeset.sequence)));
   const unexplained = database.rejected.list().find((one) => !isHonest(one));
   if (unexplained !== undefined) throw new HistoryFailed(`${where}: rejected because of ${unexplained.error.message}`);
   tally.add('rejection', database.rejected.count());

@@ -142,6 +142,7 @@ export class Model {
     for (const mark of this.marksOf.get(device) ?? []) this.shared.add(mark);
     // Either of the two may send a transaction that only one of them withdraws.
     this.withdrawals.end([...this.shared]);
+    this.withdrawals.copy(device, copy);
     for (const [site, sequence] of [...this.recordedUpTo])
       if (site.startsWith(`${device} `)) this.recordedUpTo.set(site.replace(`${device} `, `${copy} `), sequence);
     this.draftsOf.set(copy, new Set(this.draftsOf.get(device)));

@@ -4,6 +4,7 @@ import { checkEnding, seenByFollowers } from './ending-check.ts';
 import { loadRuntimes } from './load-runtimes.ts';
 import type { Plan } from './operations.ts';
 import { perform, wake } from './perform.ts';
+import { checkPresence } from './presence-check.ts';
 import { PLAIN } from './variant.ts';
 import { HistoryFailed, World } from './world.ts';
 import { firstTransaction } from './writes.ts';
@@ -61,6 +62,7 @@ export async function runHistory(
     await heal(world);
     await observer?.atTheEnd(world);
     checkEnding(world, await seenByFollowers(world));
+    await checkPresence(world);
     if (world.server.live !== null) world.past?.atTheEnd(world.server.live.file);
     world.assertSound();
   } catch (thrown) {

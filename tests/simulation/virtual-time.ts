@@ -68,7 +68,10 @@ export class VirtualTime {
     this.nowMs = untilMs;
   }
 
-  /** Advances time until a promise settles. Throws an uncaught error, because the promise may wait for what it ended. */
+  /**
+   * Advances time until a promise settles. Throws an uncaught error: the promise may wait for something that the error
+   * has ended.
+   */
   async until<T>(promise: Promise<T>): Promise<T> {
     let isSettled = false;
     const settled = (): void => void (isSettled = true);

@@ -18,6 +18,8 @@ type MarksIn = (database: OpenDatabase, sequence: number) => readonly string[];
  */
 export class Withdrawals {
   private readonly asked = new Set<string>();
+  /** The devices whose users have asked for any, and their copies. */
+  private readonly devices = new Set<string>();
   /** All transactions that the server has ever admitted, also while a user withdrew them. */
   private readonly admitted = new Set<string>();
   private readonly byMark = new Map<string, Withdrawal>();
@@ -27,14 +29,26 @@ export class Withdrawals {
     this.marksIn = marksIn;
   }
 
-  /** A user asks for it. The device may die before the user learns whether it was stored. */
-  ask(mark: string): void {
-    this.asked.add(mark);
+  /**
+   * A user asks for it. The device may die before the user learns whether it was stored. `mark`: null if the
+   * transaction has none.
+   */
+  ask(device: string, mark: string | null): void {
+    this.devices.add(device);
+    if (mark !== null) this.asked.add(mark);
   }
 
-  /** Whether a user has asked for all of them. */
-  wereAsked(marks: readonly string[]): boolean {
-    return marks.every((mark) => this.asked.has(mark));
+  /** A copy of a device's files has what its user had withdrawn. */
+  copy(device: string, copy: string): void {
+    if (this.devices.has(device)) this.devices.add(copy);
+  }
+
+  /**
+   * Whether a user of the device, or of the one that it was copied from, has asked for a changeset with these marks.
+   * Edits of documents have none.
+   */
+  isAsked(device: string, marks: readonly string[]): boolean {
+    return this.devices.has(device) && marks.every((mark) => this.asked.has(mark));
   }
 
   /** The page knows that it is stored. */

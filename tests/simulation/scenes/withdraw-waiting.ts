@@ -43,7 +43,7 @@ async function withdraw({ model, tally }: World, tab: Tab, { id, changes }: Wait
   const { name } = tab.device;
   // Edits of a document by its Y.Doc have no mark.
   const mark = changes.find(({ table, kind }) => table === 'mark' && kind === 'insert')?.key[0];
-  if (mark !== undefined) model.withdrawals.ask(String(mark));
+  model.withdrawals.ask(name, mark === undefined ? null : String(mark));
   const sites = new Set(model.sitesOf(name, String(mark)));
   const isWithdrawn = (await tab.membership.write([], { kind: 'withdraw', id })).length > 0;
   if (!tab.owner.isAlive) return;
