@@ -40,7 +40,10 @@ export class ClientSession {
   readonly live: LiveQueries;
   readonly presence: TabPresence;
   readonly status: StatusStore;
-  /** Passes an error to the app. The end of the client is none: the app has asked for it. */
+  /**
+   * Passes an error to the app. The end of the client is none, because the app has asked for it; a change to a closed
+   * document is one.
+   */
   readonly onProblem: (error: RockpoolError) => void;
   /**
    * Called with the event before the worker is suspended. Open documents set it; a declaration adds nothing to the
@@ -61,7 +64,7 @@ export class ClientSession {
   private tab: TabApi | null = null;
   private readonly onClose: (() => void)[] = [];
   private closing: Promise<void> | null = null;
-  private tokenSource: (() => Promise<string>) | null = null;
+  declare private tokenSource?: () => Promise<string>;
 
   constructor(options: ClientOptions, environment: ClientEnvironment) {
     this.options = options;
@@ -69,7 +72,7 @@ export class ClientSession {
     this.openOptions = openOptionsOf(options);
     const onError = options.onError ?? reportUncaught;
     this.onProblem = (error) => {
-      if (error.code !== 'client-closed') callListener(onError, error);
+      if (error.code !== 'client-closed' || error.fields['closed']) callListener(onError, error);
     };
     this.worker = new ReplaceableWorker({
       connect: () => environment.connect(this.onProblem),
@@ -126,8 +129,7 @@ export class ClientSession {
     if (this.leaving > 0) throw new RockpoolError('client-closed');
     const { settled } = this;
     const running = run();
-    const before = (): Promise<unknown> => settled;
-    this.settled = running.then(before, before);
+    this.settled = running.catch(() => undefined).then(() => settled);
     return running;
   }
 
@@ -178,7 +180,7 @@ export class ClientSession {
 
   /** Loads the code when the worker first asks for a token, because nothing before the first query needs it. */
   private async askToken(): Promise<string> {
-    if (this.tokenSource === null) {
+    if (!this.tokenSource) {
       const { createTokenSource } = await loadPart('token', () => import('./tab/token-source.ts')).catch(
         (cause: unknown) => {
           throw new RockpoolError('network-unreachable', { stage: 'token' }, { cause });

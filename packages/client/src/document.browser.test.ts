@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type * as Y from 'yjs';
 import type { Client } from './client.ts';
 import { createClient } from './create-client.ts';
+import type { ClientOptions } from './interface/client-options.ts';
 import { defineSchema } from './schema/define-schema.ts';
 import { sql } from './tab/sql.ts';
 import { freshName, openTab, until, type BrowserTab } from '../testing/browser-tabs.ts';
@@ -25,8 +26,8 @@ afterEach(async () => {
   for (const tab of tabs.splice(0)) tab.kill();
 });
 
-async function openPage(content: Content): Promise<Client> {
-  const client = await createClient({ name: freshName(), schema });
+async function openPage(content: Content, onError?: ClientOptions['onError']): Promise<Client> {
+  const client = await createClient({ name: freshName(), schema, ...(onError && { onError }) });
   clients.push(client);
   await client.execute(sql`INSERT INTO page VALUES ('p', ${JSON.stringify(content)})`);
   return client;
@@ -108,6 +109,17 @@ describe('an open document', () => {
     expect(() => document.awareness).toThrow(expect.objectContaining({ code: 'presence-invalid' }));
     await document.close();
     expect(await stored(client)).toBe('{"body":"high tide"}');
+  });
+
+  it('reports what an editor changes after it was closed, and does not write it', async () => {
+    const problems: unknown[] = [];
+    const client = await openPage({ body: 'low tide' }, ({ code, fields }) => void problems.push([code, fields]));
+    const document = await client.document<Content>('page', ['p'], 'content');
+    const typed = bodyOf(document.doc);
+    await document.close();
+    typed.insert(0, 'very ');
+    expect(problems).toEqual([['client-closed', { closed: 'document' }]]);
+    expect(await stored(client)).toBe('{"body":"low tide"}');
   });
 
   it('reports that it no longer exists, and is open again when its row comes back', async () => {

@@ -41,6 +41,7 @@ export async function openClientDocument<Value>(
       },
       follow: (listener) => session.live.live(eachChangeOf(statement)).subscribe(listener),
       beforeEnd: (listener, save) => beforeEnd(session, listener, save),
+      onProblem: session.onProblem,
       history: async () => (await rowHistory()).document(column),
       // A getter, because a long key has no presence, but its document opens.
       get presence() {

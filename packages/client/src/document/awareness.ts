@@ -27,11 +27,13 @@ interface Other {
 /**
  * Creates the Awareness of a document for editor bindings. The `cursor` of others is translated to this page's Y.Doc,
  * and their `user` comes from the server, with a derived colour. All other fields of a state are passed through.
+ * Without a source, for a closed document, it shows nobody, and this tab to nobody.
  */
-export function createAwareness(doc: Doc, source: AwarenessSource): Awareness {
+export function createAwareness(doc: Doc, source: AwarenessSource | null): Awareness {
   const awareness = new Awareness(doc);
   // Awareness would drop silent peers after 30 s, but the server knows who is present.
   clearInterval(awareness._checkInterval as ReturnType<typeof setInterval>);
+  if (source === null) return awareness;
   const exchange = new CursorExchange(doc, awareness, source);
   const unsubscribe = source.presence.subscribe((peers) => exchange.hear(peers));
   const onUpdate = (_change: unknown, origin: unknown): void => {

@@ -48,6 +48,7 @@ async function openPage(
     isWritable = yes,
     isAnswered = yes,
   }: Partial<DatabaseState> = {},
+  shown: (state: unknown) => void = () => undefined,
 ): Promise<{
   document: LiveDocument<Content>;
   body: () => Y.Text;
@@ -55,6 +56,8 @@ async function openPage(
   tell: () => void;
   /** The page or the client is about to end. */
   end: () => void;
+  /** The codes of the errors that no call of the app reports. */
+  problems: readonly string[];
   /** Writes without a notice to the page. */
   writeUnseen: (next: Content) => void;
   writeElsewhere: (next: Content) => Promise<void>;
@@ -63,6 +66,7 @@ async function openPage(
   let tell = (): void => undefined;
   let end = (): void => undefined;
   const done = new Set<string>();
+  const problems: string[] = [];
   const take = (change: JsonChange | null): void => {
     if (change !== null) stored = applyChange(stored, change, path).value;
   };
@@ -87,7 +91,8 @@ async function openPage(
           : Promise.reject(new RockpoolError('storage-unflushed'));
       },
       history: () => Promise.reject(new RockpoolError('history-not-kept')),
-      presence: { set: () => undefined, current: [], subscribe: () => () => undefined },
+      onProblem: ({ code }) => void problems.push(code),
+      presence: { set: shown, current: [], subscribe: () => () => undefined },
     },
     { table, column: 'content' },
   );
@@ -98,6 +103,7 @@ async function openPage(
     stored: () => stored,
     tell: () => tell(),
     end: () => end(),
+    problems,
     writeUnseen,
     writeElsewhere: async (next) => {
       await document.saved();
@@ -334,6 +340,73 @@ it.each(['before', 'after'] as const)(
     await document.close();
   },
 );
+
+it('a change that fails when the page or the client ends is reported', async () => {
+  let isWritable = true;
+  const { document, body, end, problems } = await openPage(
+    { body: 'tide', n: 1, note: [{ insert: 'ebb' }] },
+    { isWritable: () => isWritable },
+  );
+  body().insert(0, 'spring ');
+  await Promise.resolve();
+  body().insert(0, 'low ');
+  isWritable = false;
+  end();
+  await document.saved().catch(() => undefined);
+  expect(problems).toEqual(['storage-full']);
+  document.text('note')?.insertEmbed(0, { image: 'tide.png' });
+  end();
+  expect(problems).toEqual(['storage-full', 'document-invalid']);
+});
+
+describe('a closed document', () => {
+  it('reports the first change that an editor makes in its Y.Doc', async () => {
+    const { document, body, problems } = await openPage({ body: 'tide', n: 1 });
+    const errors: unknown[] = [];
+    document.subscribe(({ state, error }) => errors.push([state, (error as RockpoolError | null)?.code]));
+    const text = body();
+    await document.close();
+    await document.saved();
+    text.insert(0, 'spring ');
+    text.insert(0, 'low ');
+    expect(problems).toEqual(['client-closed']);
+    expect(errors.slice(-2)).toEqual([
+      ['closed', undefined],
+      ['closed', 'client-closed'],
+    ]);
+    await expect(document.saved()).rejects.toMatchObject({ code: 'client-closed', fields: { closed: 'document' } });
+  });
+
+  it('reports a change that was made just as its last write ended', async () => {
+    const { document, body, stored, problems } = await openPage({ body: 'tide', n: 1 });
+    body().insert(0, 'spring ');
+    const typed = document.saved().then(() => body().insert(0, 'low '));
+    await document.close();
+    await typed;
+    expect([stored(), problems]).toEqual([{ body: 'spring tide', n: 1 }, ['client-closed']]);
+  });
+
+  it('keeps the reason why its last change was not written', async () => {
+    let isThere = true;
+    const { document, body } = await openPage({ body: 'tide', n: 1 }, { isThere: () => isThere });
+    isThere = false;
+    body().insert(0, 'low ');
+    const closing = document.close();
+    expect(document.close()).toBe(closing);
+    await expect(closing).rejects.toMatchObject({ code: 'document-gone' });
+    await expect(document.saved()).rejects.toMatchObject({ code: 'document-gone' });
+  });
+
+  it('shows nobody its awareness', async () => {
+    const shown = vi.fn<(state: unknown) => void>();
+    const { document } = await openPage({ body: 'tide', n: 1 }, {}, shown);
+    await document.close();
+    document.awareness.setLocalStateField('cursor', null);
+    await document.saved();
+    await Promise.resolve();
+    expect(shown).not.toHaveBeenCalled();
+  });
+});
 
 describe('change', () => {
   it('is refused by a closed document, which could not write it', async () => {

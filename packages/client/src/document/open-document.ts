@@ -43,6 +43,8 @@ export interface DocumentSource {
    */
   readonly beforeEnd: (listener: () => void, save: () => Promise<void>) => () => void;
   readonly history: () => Promise<DocumentHistory>;
+  /** Passes the loss of a change to the app, which no call of the app can learn. */
+  readonly onProblem: (error: RockpoolError) => void;
   /** The presence of the tabs that have the document open. */
   readonly presence: Presence;
 }
@@ -87,12 +89,19 @@ export async function openDocument<Value>(source: DocumentSource, place: ColumnP
   const stopListening = source.beforeEnd(() => sync.sendRest(), saved);
   const undoManager = new UndoManager(rootOf(doc), { trackedOrigins: new Set([null, FROM_CHANGE]) });
   let awareness: Awareness | null = null;
+  let closing: Promise<void> | null = null;
+  const end = (): void => {
+    stopListening();
+    undoManager.destroy();
+    sync.close();
+  };
   return {
     doc,
     undoManager,
     text: (...steps) => textAt(doc, steps),
     get awareness() {
-      return (awareness ??= createAwareness(doc, { presence: source.presence, whenSaved: saved }));
+      const isClosed = sync.current.state === 'closed';
+      return (awareness ??= createAwareness(doc, isClosed ? null : { presence: source.presence, whenSaved: saved }));
     },
     get current() {
       return sync.current;
@@ -101,19 +110,17 @@ export async function openDocument<Value>(source: DocumentSource, place: ColumnP
     history: async () => (await source.history()) as DocumentHistory<Value>,
     change: (next) => sync.change(next),
     saved,
-    async close() {
+    close() {
       unfollow();
       // Ends presence at once. If it ended later, it could hide this tab after the tab has reopened the document.
       awareness?.destroy();
-      try {
-        await saved();
-      } finally {
-        stopListening();
-        undoManager.destroy();
-        sync.close();
-      }
+      return (closing ??= sync.saved(end));
     },
   };
+}
+
+function closedError(): RockpoolError {
+  return new RockpoolError('client-closed', { closed: 'document' });
 }
 
 function goneError({ table, column }: ColumnPlace): RockpoolError {
@@ -170,7 +177,7 @@ class DocumentSync<Value> {
   }
 
   change(next: (value: Value) => Value): void {
-    if (this.state === 'closed') throw new RockpoolError('client-closed', { closed: 'document' });
+    if (this.state === 'closed') throw closedError();
     const given = checkJson(next(this.read() as Value), this.rule.maxDepth);
     const value = canonicalRichTexts(given, this.path);
     this.doc.transact(() => writeJson(this.doc, value, this.path), FROM_CHANGE);
@@ -181,10 +188,13 @@ class DocumentSync<Value> {
     this.wake();
   }
 
-  async saved(): Promise<void> {
+  /** Calls `end` when nothing is left to write. No change can be made between the two. */
+  async saved(end?: () => void): Promise<void> {
     if (this.isDirty && this.state === 'open') this.wake(); // Tries a failed write again.
     while (this.work !== null) await this.work;
-    if (this.isUnsaved && (this.error !== null || this.state === 'gone')) throw this.error ?? goneError(this.place);
+    const { failure } = this;
+    end?.();
+    if (failure !== null) throw failure;
   }
 
   /**
@@ -194,21 +204,36 @@ class DocumentSync<Value> {
   sendRest(): void {
     const { source, unanswered } = this;
     if (!this.isDirty || this.state !== 'open') return;
+    const report = (thrown: unknown): void => source.onProblem(toRockpoolError(thrown));
     const send = (changeJson: string, requestId: string): void =>
-      void source.change(changeJson, requestId).catch(() => undefined);
+      void source.change(changeJson, requestId).catch(report);
     if (unanswered !== null && this.work === null) send(unanswered.changeJson, unanswered.requestId);
     try {
       const change = diffJson(unanswered?.mine ?? this.stored.value, this.read(), this.path);
       if (change !== null) send(JSON.stringify(change), newId());
-    } catch {
-      // The page has content that JSON cannot express.
+    } catch (thrown) {
+      report(thrown); // The page has content that JSON cannot express.
     }
   }
 
   close(): void {
-    this.setState('closed', this.error);
+    this.setState('closed', this.failure ?? this.error);
     this.doc.destroy();
     this.show();
+    // An editor may still be bound to the Y.Doc. Its changes cannot be refused, and are not written.
+    this.doc.once('update', () => {
+      this.isUnsaved = true;
+      const error = closedError();
+      this.setState('closed', error);
+      this.source.onProblem(error);
+      this.show();
+    });
+  }
+
+  /** Why changes of this page are not in the database; null if they are, or if they are still being written. */
+  private get failure(): RockpoolError | null {
+    if (!this.isUnsaved) return null;
+    return this.error ?? (this.state === 'gone' ? goneError(this.place) : null);
   }
 
   private hearUpdate(origin: unknown): void {

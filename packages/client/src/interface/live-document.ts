@@ -44,7 +44,11 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
   history(): Promise<DocumentHistory<Value>>;
   /** Resolves when all changes made here are committed. Rejects with the error that prevents this. */
   saved(): Promise<void>;
-  /** Writes pending changes, then closes the document. */
+  /**
+   * Writes pending changes, then closes the document. Rejects like `saved`, and closes the document nevertheless. An
+   * editor may still change the Y.Doc of a closed document: these changes are not written, `onError` receives
+   * `client-closed` for the first of them (`closed` is `document`), and `saved` rejects with it from then on.
+   */
   close(): Promise<void>;
 }
 
