@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -62,6 +62,17 @@ describe('rockpool-server', () => {
     const environment = { ROCKPOOL_POSTGRES: `postgresql://ann@127.0.0.1:${port}/rockpool` };
     const ended = await runCommand(serverFlags(folder), environment, once(silent, 'connection'));
     expect(ended).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  // A file that fails every write, as a log on a full disk does.
+  it.skipIf(!existsSync('/dev/full'))('serves on while its log cannot be written', async () => {
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const server = await ServerProcess.start(folder, serverFlags(folder), {}, full);
+    const connection = await TestConnection.connect(server.url);
+    await connection.open(await server.token(), DATABASE); // logs `session-opened`
+    expect(await connection.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
+    expect(await server.signal('SIGTERM')).toMatchObject({ code: 0 });
   });
 
   it('refuses a data directory that another server uses', async () => {

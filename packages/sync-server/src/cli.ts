@@ -9,7 +9,7 @@ import { countBuffersAsHeap } from './cli/garbage-collection.ts';
 import { runRestoreCommand } from './cli/restore.ts';
 import { namedEntry } from './cli/named-entry.ts';
 import { settingsHelp, type Sources } from './cli/settings.ts';
-import { logToStderr } from './observe/log-line.ts';
+import { logToStderr, outlive } from './observe/log-line.ts';
 import { serve } from './serve.ts';
 import { toStoreError } from './store/store-failure.ts';
 import { SERVER_VERSION } from './sync-server.ts';
@@ -108,6 +108,7 @@ function problemOf(error: unknown): string {
 
 async function runServer(sources: Sources): Promise<void> {
   const config = readServeConfig(sources);
+  for (const stream of [process.stdout, process.stderr]) outlive(stream);
   countBuffersAsHeap();
   const stopped = stopSignal();
   const server = await Promise.race([serve(config), stopped.then(() => null)]);

@@ -57,15 +57,16 @@ export class ServerProcess {
     folder: string,
     flags: readonly string[] = serverFlags(folder),
     environment: Readonly<Record<string, string>> = {},
+    stderr: number | 'pipe' = 'pipe',
   ): Promise<ServerProcess> {
-    const child = spawn(process.execPath, [BIN, ...flags], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+    const child: ChildProcess = spawn(process.execPath, [BIN, ...flags], {
+      stdio: ['ignore', 'pipe', stderr],
       env: { ...process.env, ...environment },
     });
     const end = finished(child);
     const url = await new Promise<string>((resolve, reject) => {
       let said = '';
-      child.stdout.on('data', (chunk: Buffer) => {
+      child.stdout?.on('data', (chunk: Buffer) => {
         said += chunk.toString();
         const [, found] = /listening on http:\/\/(\S+)\s/.exec(said) ?? [];
         if (found !== undefined) resolve(`ws://${found}/sync`);

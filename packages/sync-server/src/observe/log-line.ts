@@ -5,8 +5,21 @@ export type LogFields = Readonly<Record<string, string | number | boolean | null
 
 export type Logger = (event: string, fields: LogFields) => void;
 
-/** Writes one JSON object per line to stderr. */
+const outlived = new WeakSet<NodeJS.WriteStream>();
+
+/**
+ * Makes failed writes to stdout or stderr lose their text instead of ending the process, for example if the disk of a
+ * log file is full, or the program that reads the log has ended. Later writes are tried again.
+ */
+export function outlive(stream: NodeJS.WriteStream): void {
+  if (outlived.has(stream)) return;
+  outlived.add(stream);
+  stream.on('error', () => undefined);
+}
+
+/** Writes one JSON object per line to stderr. A line that cannot be written is lost. */
 export const logToStderr: Logger = (event, fields) => {
+  outlive(process.stderr);
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), event, ...fields })}\n`);
 };
 
