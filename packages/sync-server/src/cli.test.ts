@@ -202,13 +202,15 @@ describe('rockpool-server token', () => {
   });
 
   it('reports all problems at once', async () => {
-    const { code, stderr } = await runCommand(['token', '--database', '../x', '--ttl', 'soon']);
+    const roles = ['--role', 'owner', '--read-only'];
+    const { code, stderr } = await runCommand(['token', '--database', '../x', '--ttl', 'soon', ...roles]);
     expect(code).toBe(1);
     expect(stderr.trim().split('\n')).toEqual([
       'config-invalid:',
       '--database takes up to 64 letters, digits, _ and -',
       '--secret-file is missing',
       '--ttl takes a number and s, m, h or d, such as 12h',
+      'use --role or --read-only, not both',
     ]);
   });
 });

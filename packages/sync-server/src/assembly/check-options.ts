@@ -1,6 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { adminTokenProblem } from '../auth/admin-access.ts';
 import { proxyProblem } from '../auth/client-address.ts';
+import { isHttpUrl } from '../auth/http-url.ts';
 import { isKeySet } from '../auth/key-set.ts';
 import { metricsTokenProblem } from '../auth/metrics-access.ts';
 import { isRole } from '../auth/role.ts';
@@ -47,8 +48,9 @@ export function checkOptions(options: SyncServerOptions, { secret, previousSecre
   if (secret === undefined && keySet === undefined && oidcIssuer === undefined && authenticate === undefined)
     problems.push('set secret, keySet, oidcIssuer or authenticate');
   if (keySet !== undefined && !isKeySet(keySet)) problems.push('keySet must be a JWKS or a URL');
-  if (oidcIssuer !== undefined && !URL.canParse(oidcIssuer)) problems.push('oidcIssuer must be the URL of an issuer');
-  if (instanceUrl !== undefined && !URL.canParse(instanceUrl)) problems.push('instanceUrl must be a URL');
+  if (oidcIssuer !== undefined && !isHttpUrl(oidcIssuer)) problems.push('oidcIssuer must be the URL of an issuer');
+  if (instanceUrl !== undefined && !isHttpUrl(instanceUrl))
+    problems.push('instanceUrl must be a URL such as http://10.0.0.5:4400/sync');
   if (typeof postgres === 'object') problems.push(...shardProblems(postgres).map((problem) => `postgres: ${problem}`));
   if (postgres !== undefined && (quotas?.maxTenantBytes ?? Infinity) < Infinity)
     problems.push('quotas.maxTenantBytes needs a data directory: the server does not measure databases in PostgreSQL');
@@ -81,6 +83,9 @@ export function checkOptions(options: SyncServerOptions, { secret, previousSecre
 
 const MIN_KEEP_MS = 60_000;
 
+/** Far below the longest time of a timer, 25 days: with a longer one, it would fire without a pause. */
+const MAX_INTERVAL_MS = 86_400_000;
+
 function backupProblems(backup: BackupRules, postgres: SyncServerOptions['postgres']): string[] {
   const { intervalMs = 1, keepMs = MIN_KEEP_MS, unloadAfterMs = 1 } = backup;
   return [
@@ -88,7 +93,7 @@ function backupProblems(backup: BackupRules, postgres: SyncServerOptions['postgr
       ? []
       : ['backup copies files; back up PostgreSQL with its own tools, such as WAL archiving']),
     ...placeProblems(backup, process.env),
-    ...(intervalMs >= 1 ? [] : ['backup.intervalMs must be at least 1']),
+    ...(intervalMs >= 1 && intervalMs <= MAX_INTERVAL_MS ? [] : ['backup.intervalMs must be from 1 ms to a day']),
     ...(unloadAfterMs >= 1 ? [] : ['backup.unloadAfterMs must be at least 1']),
     ...(keepMs >= MIN_KEEP_MS ? [] : ['backup.keepMs must be at least a minute']),
   ];

@@ -8,6 +8,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { RockpoolError } from '@rockpool/shared';
+import { isHttpUrl } from './http-url.ts';
 
 /** The keys are fetched again after this time, because the provider may have withdrawn one. */
 const FRESH_MS = 10 * 60_000;
@@ -27,7 +28,7 @@ const FETCH_FIRST_AGAIN_MS = 1_000;
 /** Whether a value of the host is a key set or the URL of one. */
 export function isKeySet(value: JSONWebKeySet | URL): boolean {
   try {
-    return value instanceof URL || createLocalJWKSet(value) !== undefined;
+    return value instanceof URL ? isHttpUrl(value.href) : createLocalJWKSet(value) !== undefined;
   } catch {
     return false;
   }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isHttpUrl } from '../auth/http-url.ts';
 import type { Destination } from './destination.ts';
 import { FolderDestination } from './folder-destination.ts';
 import { S3Destination } from './s3-destination.ts';
@@ -32,7 +33,7 @@ export function placeProblems({ to, endpoint }: BackupPlace, environment: Enviro
     for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
       if ((environment[name] ?? '') === '') problems.push(`a backup to S3 needs ${name} in the environment`);
   }
-  if (endpoint !== undefined && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : ''))
+  if (endpoint !== undefined && !isHttpUrl(endpoint))
     problems.push('the endpoint of the backup must be a URL such as https://minio.example.org');
   return problems;
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { revokedEverywhere } from '../auth/member-store.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { run } from '../cli.ts';
@@ -21,7 +21,7 @@ import { databasePath } from '../store/data-directory.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { insert } from '../../testing/changeset.ts';
-import { ServerProcess, serverFlags } from '../../testing/server-process.ts';
+import { runCommand as runProcess, ServerProcess, serverFlags } from '../../testing/server-process.ts';
 import { TestConnection, TestSite } from '../../testing/test-client.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
@@ -331,6 +331,40 @@ describe('an administrator', () => {
     });
   });
 
+  it('continues a backup that failed before its first file, or whose list of files was lost', async () => {
+    openDatabaseFile(databasePath(data, 'a'), TEST_SCHEMA, { databaseId: 'a' }).sql.close();
+    // Cannot be copied, as on a full disk.
+    mkdirSync(join(data, 'schemas', 'x.json'), { recursive: true });
+    expect(await runCommand(['backup', at('backup'), '--data', data])).toMatchObject({ code: 1 });
+    rmSync(join(data, 'schemas'), { recursive: true });
+    writeFileSync(join(at('backup'), 'db-a.sqlite.copying'), 'half');
+    for (const list of ['manifest.unfinished.json', 'manifest.unfinished.json.new']) {
+      writeFileSync(join(at('backup'), list), '');
+      expect(await runCommand(['backup', at('backup'), '--data', data])).toMatchObject({ code: 0 });
+      expect(readdirSync(at('backup')).sort()).toEqual(['db-a.sqlite', 'manifest.json', 'schemas']);
+      rmSync(join(at('backup'), 'manifest.json'));
+    }
+  });
+
+  it('finds no file with the name of an export that was killed', async () => {
+    openDatabaseFile(databasePath(data, 'a'), TEST_SCHEMA, { databaseId: 'a' }).sql.close();
+    const sql = new DatabaseSync(databasePath(data, 'a'));
+    sql.exec(`CREATE TABLE much (x); CREATE INDEX of_much ON much (x);
+      WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+      INSERT INTO much SELECT hex(randomblob(80)) FROM n`);
+    sql.close();
+    mkdirSync(at('exports'));
+    const file = join(at('exports'), 'a.sqlite');
+    const begun = async (): Promise<void> => {
+      await expect.poll(() => readdirSync(at('exports')), { interval: 1 }).toHaveLength(1);
+    };
+    await runProcess(['databases', 'export', 'a', file, '--data', data], {}, begun());
+    // It may have been complete before the signal arrived.
+    if (existsSync(file)) expect((await runCommand(['databases', 'import', 'b', file, '--data', data])).code).toBe(0);
+    rmSync(file, { force: true });
+    expect(await runCommand(['databases', 'export', 'a', file, '--data', data])).toMatchObject({ code: 0 });
+  });
+
   it('is warned of a damaged backup before anything is restored', async () => {
     const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a' })]);
@@ -386,6 +420,7 @@ describe('an administrator', () => {
       'ok       data directory',
       'note     no server runs here',
       'note     no continuous backup has copied this directory yet (--backup-to)',
+      `note     ${join(data, 'members.sqlite')} does not exist: nobody has a stored role, and nobody is revoked`,
       'ok       members and schemas',
       `problem  database a: ${missing}`,
       'ok       database b',
@@ -429,6 +464,16 @@ describe('an administrator', () => {
       /^problem {2}members and schemas: schemas\/abc\.json cannot be read/m,
     ])
       expect(stdout).toMatch(problem);
+  });
+
+  it('learns from the doctor of files that cannot be read, and of the other databases and missing members', async () => {
+    openDatabaseFile(databasePath(data, 'b'), TEST_SCHEMA, { databaseId: 'b' }).sql.close();
+    writeFileSync(`${databasePath(data, 'a')}-unloaded`, 'not a mark');
+    const { code, stdout } = await runCommand(['doctor', '--data', data]);
+    expect(code).toBe(1);
+    expect(stdout).toContain('problem  database a: its files cannot be read: ');
+    expect(stdout).toContain('ok       database b');
+    expect(stdout).toContain(`note     ${join(data, 'members.sqlite')} does not exist: nobody has a stored role`);
   });
 
   it('learns from the doctor of a row that another program wrote, and of a damaged file', async () => {
@@ -494,6 +539,42 @@ describe('an administrator', () => {
       });
   });
 
+  it('receives an error if a directory has nothing to check or to back up', async () => {
+    mkdirSync(data);
+    const doctor = await runCommand(['doctor', '--data', data]);
+    expect([doctor.code, doctor.stdout]).toEqual([
+      1,
+      expect.stringContaining(`problem  data directory: no server has used ${data}`),
+    ]);
+    mkdirSync(join(data, 'databases'));
+    expect(await runCommand(['backup', at('backup'), '--data', data])).toMatchObject({
+      code: 1,
+      stderr: `config-invalid:\n${data} contains nothing to back up\n`,
+    });
+  });
+
+  it('uses the data directory of a flag, although the environment names another place', async () => {
+    openDatabaseFile(databasePath(data, 'a'), TEST_SCHEMA, { databaseId: 'a' }).sql.close();
+    const stubs = {
+      ROCKPOOL_POSTGRES: 'postgresql://127.0.0.1:1/none',
+      ROCKPOOL_SHARDS: at('none'),
+      ROCKPOOL_SERVER: 'http://127.0.0.1:1',
+    };
+    for (const [name, value] of Object.entries(stubs)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect((await runCommand(['databases', 'list', '--data', data])).stdout).toMatch(/^a\t/);
+    expect((await runCommand(['members', 'set', 'a', 'bob', 'editor', '--data', data])).code).toBe(0);
+    expect((await runCommand(['doctor', '--data', data])).stdout).toContain('database a');
+    vi.unstubAllEnvs();
+    for (const [flag, value] of [
+      ['--postgres', 'postgresql://ann@127.0.0.1:1/none'],
+      ['--server', 'http://127.0.0.1:1'],
+    ] as const)
+      expect((await runCommand(['databases', 'list', '--data', data, flag, value])).stderr).toMatch(
+        /use --\w+ or --\w+, not both/,
+      );
+  });
+
   it('receives a note if a role is set in a database that does not exist, such as one with a mistyped id', async () => {
     mkdirSync(data);
     const store = new SqliteMembers(join(data, 'members.sqlite'));
@@ -525,6 +606,7 @@ describe('an administrator', () => {
       ],
       [['databases', 'export', 'a', at('none/copy')], `${at('none')} does not exist`],
       [['backup', at('text')], at('text')],
+      [['restore', '--from', ''], '--from needs a value'],
     ] as const)
       expect(await runCommand([...args, '--data', data])).toMatchObject({
         code: 1,
@@ -532,7 +614,7 @@ describe('an administrator', () => {
       });
     writeFileSync(databasePath(data, 'damaged'), 'not a database, although it is one by its name');
     expect((await runCommand(['databases', 'inspect', 'damaged', '--data', data])).stderr).toContain('not-sqlite');
-    const { code, stderr } = await runCommand([...serverFlags(folder), '--data', at('text/data')]);
+    const { code, stderr } = await runCommand(['--data', at('text/data'), ...serverFlags(folder).slice(2)]);
     expect([code, stderr]).toEqual([1, expect.stringContaining(at('text/data')) as string]);
   });
 

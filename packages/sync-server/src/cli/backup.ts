@@ -26,6 +26,8 @@ import { readSettings, type Sources } from './settings.ts';
 const MANIFEST = 'manifest.json';
 /** The manifest of an incomplete backup: the files that are complete. */
 const UNFINISHED = 'manifest.unfinished.json';
+/** The next version of it. */
+const UNFINISHED_NEW = `${UNFINISHED}.new`;
 /** A file that is being copied. It is renamed when it is complete. */
 const COPYING = '.copying';
 
@@ -48,11 +50,14 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
   const manifest = await begunBackup(directory);
   const resumed = Object.keys(manifest).length;
   if (resumed > 0) print(`continuing a backup; files that are already complete: ${resumed}`);
+  // An interruption from here on leaves a backup that the same command continues.
+  writeUnfinished(directory, manifest);
   let round = await copyFiles(dataDir, directory, manifest, print);
   for (let rounds = 1; round.hasChanged && rounds < MAX_ROUNDS; rounds++)
     round = await copyFiles(dataDir, directory, manifest, print);
   const { problems } = round;
   if (Object.keys(manifest).length > 0) renameSync(join(directory, UNFINISHED), join(directory, MANIFEST));
+  else if (problems.length === 0) throwIfProblems([`${dataDir} contains nothing to back up`]);
   print(`backed up ${Object.keys(manifest).length} files to ${directory}`);
   if (problems.length > 0)
     throw new RockpoolError('database-damaged', { count: problems.length, problems: problems.join('\n') });
@@ -84,9 +89,15 @@ async function copyFiles(
       problems.push(`${name} is not backed up: ${found.problems}`);
       hasChanged ||= !existsSync(file.path) && (!file.isDatabase || damageBeforeOpening(file.path) !== 'missing');
     }
-    writeFileSync(join(directory, UNFINISHED), JSON.stringify(manifest, null, 2));
+    writeUnfinished(directory, manifest);
   }
   return { problems, hasChanged };
+}
+
+/** Replaces the list as a whole, because on a full disk the write may fail. */
+function writeUnfinished(directory: string, manifest: Manifest): void {
+  writeFileSync(join(directory, UNFINISHED_NEW), JSON.stringify(manifest, null, 2));
+  renameSync(join(directory, UNFINISHED_NEW), join(directory, UNFINISHED));
 }
 
 /** The name of the database file that a mark stands for. */
@@ -95,8 +106,9 @@ const databaseName = (mark: string): string => mark.slice(0, mark.lastIndexOf('-
 /** Returns the files that an interrupted backup has completed. Throws if the directory contains anything else. */
 async function begunBackup(directory: string): Promise<Record<string, string>> {
   if (readdirSync(directory).length === 0) return {};
-  if (!existsSync(join(directory, UNFINISHED))) throwIfProblems([`${directory} is not empty`]);
-  const manifest = readManifest(directory, UNFINISHED);
+  const isBegun = [UNFINISHED, UNFINISHED_NEW].some((name) => existsSync(join(directory, name)));
+  if (!isBegun) throwIfProblems([`${directory} is not empty`]);
+  const manifest = readUnfinished(directory);
   const intact: Record<string, string> = {};
   for (const [name, hash] of Object.entries(manifest))
     if (await isIntact(join(directory, name), hash)) intact[name] = hash;
@@ -106,6 +118,15 @@ async function begunBackup(directory: string): Promise<Record<string, string>> {
     if (entry.isFile() && entry.name !== UNFINISHED && !isKept) rmSync(path, { force: true });
   }
   return intact;
+}
+
+/** Returns an empty list if the list is missing or damaged: the backup then starts again. */
+function readUnfinished(directory: string): Manifest {
+  try {
+    return JSON.parse(readFileSync(join(directory, UNFINISHED), 'utf8')) as Manifest;
+  } catch {
+    return {};
+  }
 }
 
 /** Returns the hash of the copy, or the reason why there is none. */
@@ -213,13 +234,13 @@ export function readDirectories(
 }
 
 /** Throws `config-invalid` if the manifest is missing, or names no file. */
-export function readManifest(directory: string, name: string = MANIFEST): Manifest {
+export function readManifest(directory: string): Manifest {
   let manifest: Manifest = {};
   try {
-    manifest = JSON.parse(readFileSync(join(directory, name), 'utf8')) as Manifest;
+    manifest = JSON.parse(readFileSync(join(directory, MANIFEST), 'utf8')) as Manifest;
   } catch {
     throwIfProblems([`${directory} does not hold a complete backup`]);
   }
-  if (name === MANIFEST && Object.keys(manifest).length === 0) throwIfProblems([`the backup in ${directory} is empty`]);
+  if (Object.keys(manifest).length === 0) throwIfProblems([`the backup in ${directory} is empty`]);
   return manifest;
 }

@@ -47,6 +47,14 @@ it.each<[string, readonly string[], Record<string, string>, string]>([
   ['a value of a setting without one', ['--tracing=false'], {}, '--tracing takes no value'],
   ['a secret that others can read in the list of processes', ['--secret', 'x'], {}, 'unknown setting --secret'],
   ['a setting of the backup without a backup', ['--unload-after', '30d'], {}, '--unload-after need --backup-to'],
+  ['a setting that is given twice', ['--threads', '1', '--threads', '8'], {}, '--threads is given 2 times'],
+  [
+    'a URL without http://',
+    ['--instance-url', 'localhost:4400/sync'],
+    {},
+    '--instance-url takes a URL such as http://',
+  ],
+  ['a key set without http://', ['--key-set', 'localhost:80/keys'], {}, '--key-set: localhost:80/keys cannot be read'],
   ['an unknown role', ['--history-role', 'king'], {}, '--history-role takes owner, editor or viewer'],
   ['an unclear value in the environment', [], { ROCKPOOL_TRACING: 'yes' }, 'ROCKPOOL_TRACING takes 1 or 0'],
 ])('the configuration reports %s, instead of ignoring it', (_, flags, environment, problem) => {

@@ -7,6 +7,7 @@ import { placeProblems } from '../backup/open-destination.ts';
 import type { TokenRequest, TokenRules } from '../auth/jwt.ts';
 import { natsUrlProblem, type NatsOptions } from '../bus/nats-bus.ts';
 import { proxyProblem } from '../auth/client-address.ts';
+import { isHttpUrl } from '../auth/http-url.ts';
 import { originProblem } from '../auth/origin.ts';
 import { isRole, type Role } from '../auth/role.ts';
 import { metricsTokenProblem, type MetricsAccess } from '../auth/metrics-access.ts';
@@ -152,7 +153,7 @@ export const SERVE_SETTINGS: Settings = {
   },
   'backup-interval': {
     takes: 'text',
-    help: 'the time from a change to its copy: a number and s, m, h or d; default 1s',
+    help: 'the time from a change to its copy: a number and s, m, h or d, at most 1d; default 1s',
   },
   'unload-after': {
     takes: 'text',
@@ -232,7 +233,8 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const postgres = readPostgresSource(given, problems);
   const nats = readNats(given, postgres, problems);
   const instanceUrl = given.text('instance-url');
-  if (instanceUrl !== '' && !URL.canParse(instanceUrl)) problems.push('--instance-url takes a URL');
+  if (instanceUrl !== '' && !isHttpUrl(instanceUrl))
+    problems.push('--instance-url takes a URL such as http://10.0.0.5:4400/sync');
   const schema = readSchema(given.required('schema'), problems);
   const port = readPort(given.required('port'), problems);
   const threads =
@@ -243,7 +245,8 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const previousSecret = readPreviousSecret(given, secret, problems);
   const keySet = readKeySet(given.text('key-set'), problems);
   const oidcIssuer = given.text('oidc-issuer');
-  if (oidcIssuer !== '' && !URL.canParse(oidcIssuer)) problems.push('--oidc-issuer takes a URL');
+  if (oidcIssuer !== '' && !isHttpUrl(oidcIssuer))
+    problems.push('--oidc-issuer takes a URL such as https://id.example.org');
   if (secret === undefined && keySet === undefined && oidcIssuer === '' && problems.length === before)
     problems.push('--secret-file, --key-set or --oidc-issuer is missing');
   const origins = given.list('origin');
@@ -388,6 +391,7 @@ export function readTokenConfig(sources: Sources): TokenConfig {
   const secret = readSecret(given, problems);
   if (secret === undefined && problems.length === before) problems.push('--secret-file is missing');
   const ttlMs = readDurationMs('ttl', given.required('ttl'), problems);
+  if (given.has('read-only') && given.text('role') !== '') problems.push('use --role or --read-only, not both');
   const role = given.has('read-only') ? 'viewer' : given.text('role') || 'editor';
   if (!isRole(role)) problems.push('--role takes owner, editor or viewer');
   throwIfProblems(problems);

@@ -1,25 +1,26 @@
 import { existsSync, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { adminTokenProblem } from '../auth/admin-access.ts';
 import { isDatabaseId } from '../auth/gate.ts';
+import { isHttpUrl } from '../auth/http-url.ts';
 import { deletionMs } from '../backup/copy-record.ts';
 import { acceptFile } from '../store/accept-file.ts';
 import { restoreDatabase } from '../store/copy-database.ts';
 import { databaseIds, databasePath, replacedFiles, requireDataDirectory } from '../store/data-directory.ts';
 import { lockDirectory, type DirectoryLock } from '../store/directory-lock.ts';
 import { beginFileChange, finishFileChange, finishFileChanges, incomingPath } from '../store/file-change.ts';
-import { sqliteDamage } from '../store/file-damage.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { openMembers } from '../store/open-members.ts';
 import { readUnloadedMark } from '../store/unloaded-mark.ts';
 import { DATABASES_SETTINGS } from './config.ts';
-import { exportFile } from './export-file.ts';
+import { exportFile, refuseOverwrite } from './export-file.ts';
 import { keepOwner } from './keep-owner.ts';
 import { namedEntry } from './named-entry.ts';
 import { POSTGRES_ACTIONS, runInPostgres } from './postgres-databases.ts';
-import { readPostgresSource, readTime, readTokenFile, throwIfProblems } from './read-values.ts';
+import { readDatabasesPlace, readTime, readTokenFile, throwIfProblems } from './read-values.ts';
 import { REMOTE_ACTIONS, runOnServer, type RemoteServer } from './remote-databases.ts';
+import { requireDatabase } from './require-database.ts';
 import { readSettings, type ParsedSettings, type Sources } from './settings.ts';
 
 type Print = (line: string) => void;
@@ -34,9 +35,8 @@ export async function runDatabases(sources: Sources, print: Print): Promise<void
   const problems: string[] = [];
   const given = readSettings(DATABASES_SETTINGS, sources, problems);
   const atMs = readTime('at', given.text('at'), problems);
-  const postgres = readPostgresSource(given, problems);
   const server = readServer(given, problems);
-  const dataDir = postgres === null && server === null ? given.required('data') : '';
+  const { postgres, dataDir } = server === null ? readDatabasesPlace(given, problems) : { postgres: null, dataDir: '' };
   const [action = '', databaseId = '', file = '', ...more] = given.positionals;
   const takes = namedEntry(ARGUMENTS, action);
   if (takes === undefined) problems.push(`databases takes ${Object.keys(ARGUMENTS).join(', ')}`);
@@ -77,16 +77,18 @@ function requireDirectory(dataDir: string, action: string): void {
 }
 
 /**
- * Null if no server is named. A named server takes precedence, even if the environment has the server's own settings.
+ * Null if no server is named, or if only the environment or the file names one, and a flag names another place. A named
+ * server takes precedence over the server's own settings in the environment.
  */
 function readServer(given: ParsedSettings, problems: string[]): RemoteServer | null {
   const [url, file] = [given.text('server'), given.text('admin-token-file')];
-  if (url === '') {
+  const others = ['data', 'postgres', 'shards'].filter((name) => given.isFlag(name));
+  if (given.isFlag('server')) problems.push(...others.map((other) => `use --server or --${other}, not both`));
+  else if (url === '' || others.length > 0) {
     if (given.text('confirm') !== '') problems.push('--confirm needs --server');
     return null;
   }
-  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
-    problems.push('--server takes a URL such as http://127.0.0.1:4001');
+  if (!isHttpUrl(url)) problems.push('--server takes a URL such as http://127.0.0.1:4001');
   if (file === '') problems.push('--server needs --admin-token-file');
   return { url, token: file === '' ? '' : readTokenFile('admin-token-file', file, adminTokenProblem, problems) };
 }
@@ -240,24 +242,4 @@ function existingPath(dataDir: string, databaseId: string): string {
     });
   if (!existsSync(path)) throw new RockpoolError('storage-missing', { database: databaseId });
   return path;
-}
-
-function requireDatabase(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) throwIfProblems([`${path} cannot be read`]);
-  try {
-    inspectDatabase(path);
-  } catch (error) {
-    const code = (error instanceof RockpoolError ? error : sqliteDamage(error))?.code;
-    const problem = `${path} is not a Rockpool database that this version can read`;
-    throw new RockpoolError(
-      'config-invalid',
-      { count: 1, problems: code === undefined ? problem : `${problem}: ${code}` },
-      { cause: error },
-    );
-  }
-}
-
-function refuseOverwrite(path: string): void {
-  if (!existsSync(dirname(path))) throwIfProblems([`${dirname(path)} does not exist`]);
-  if (existsSync(path)) throwIfProblems([`${path} already exists`]);
 }

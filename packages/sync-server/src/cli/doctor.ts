@@ -1,9 +1,10 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import type { Schema } from '@rockpool/shared';
 import { readCopyFacts } from '../backup/copy-record.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { damageProblems } from '../store/damage-problems.ts';
 import { databaseProblems } from '../store/check-database.ts';
-import { databaseIds, databasePath, membersPath } from '../store/data-directory.ts';
+import { databaseIds, databasePath, isDataDirectory, membersPath } from '../store/data-directory.ts';
 import { isLocked } from '../store/directory-lock.ts';
 import { sqliteDamage } from '../store/file-damage.ts';
 import { rememberedSchemas } from '../store/known-schemas.ts';
@@ -11,7 +12,7 @@ import { restoringFolder } from '../store/unfinished-restore.ts';
 import { readUnloadedMark } from '../store/unloaded-mark.ts';
 import { DOCTOR_SETTINGS, rejectPositionals } from './config.ts';
 import { examinePostgres } from './postgres-databases.ts';
-import { throwIfProblems, readPostgresSource, readSchema } from './read-values.ts';
+import { throwIfProblems, readDatabasesPlace, readSchema } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 /** With less free space than this, the next large import may fill the disk. */
@@ -25,8 +26,7 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   const settingProblems: string[] = [];
   const given = readSettings(DOCTOR_SETTINGS, sources, settingProblems);
   rejectPositionals(given.positionals, settingProblems);
-  const postgres = readPostgresSource(given, settingProblems);
-  const dataDir = postgres === null ? given.required('data') : '';
+  const { postgres, dataDir } = readDatabasesPlace(given, settingProblems);
   const schema = readSchema(given.text('schema'), settingProblems);
   throwIfProblems(settingProblems);
   let isHealthy = true;
@@ -47,19 +47,29 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   print(`note     ${isLocked(dataDir) ? 'a server runs here' : 'no server runs here'}`);
   if (readCopyFacts(membersPath(dataDir)) === null)
     print('note     no continuous backup has copied this directory yet (--backup-to)');
+  if (!existsSync(membersPath(dataDir)))
+    print(`note     ${membersPath(dataDir)} does not exist: nobody has a stored role, and nobody is revoked`);
   report('members and schemas', [...membersProblems(dataDir), ...unreadableSchemas(dataDir)]);
   for (const databaseId of databaseIds(dataDir, { withMissing: true })) {
     const path = databasePath(dataDir, databaseId);
-    const unloaded = readUnloadedMark(path);
-    if (unloaded !== null) {
-      print(`note     database ${databaseId}: unloaded to ${unloaded.destination}, which was not checked`);
-      continue;
+    try {
+      const unloaded = readUnloadedMark(path);
+      if (unloaded === null) report(`database ${databaseId}`, await problemsOf(path, databaseId, schema));
+      else print(`note     database ${databaseId}: unloaded to ${unloaded.destination}, which was not checked`);
+    } catch (error) {
+      // The other databases are checked all the same.
+      report(`database ${databaseId}`, [`its files cannot be read: ${messageOf(error)}`]);
     }
-    const contents = existsSync(path) ? databaseProblems(path, databaseId, schema) : [];
-    report(`database ${databaseId}`, [...(await damageProblems(path)), ...contents]);
   }
   return isHealthy;
 }
+
+async function problemsOf(path: string, databaseId: string, schema: Schema | null): Promise<string[]> {
+  const contents = existsSync(path) ? databaseProblems(path, databaseId, schema) : [];
+  return [...(await damageProblems(path)), ...contents];
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Without its members, no server starts. */
 function membersProblems(dataDir: string): string[] {
@@ -71,8 +81,7 @@ function membersProblems(dataDir: string): string[] {
     if (sql.get('PRAGMA integrity_check(1)')?.[0] === 'ok') return [];
   } catch (error) {
     // For example a folder that is read-only, where SQLite cannot read the file beside its log.
-    if (sqliteDamage(error) === null)
-      return [`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`];
+    if (sqliteDamage(error) === null) return [`${path} cannot be read: ${messageOf(error)}`];
   } finally {
     sql?.close();
   }
@@ -102,6 +111,7 @@ function directoryProblems(dataDir: string): string[] {
   const restoring = restoringFolder(dataDir);
   if (existsSync(restoring))
     problems.push(`a restore did not finish, and no server starts: run it again, or remove ${restoring}`);
+  else if (!isDataDirectory(dataDir)) problems.push(`no server has used ${dataDir} as its data directory`);
   const { bavail, bsize } = statfsSync(dataDir);
   if (bavail * bsize < LITTLE_SPACE_BYTES)
     problems.push(`only ${Math.round((bavail * bsize) / 1024 ** 2)} MiB are free on its disk`);

@@ -14,7 +14,7 @@ import { DATA_SETTINGS } from './config.ts';
 import { databaseNameOf, importMembers } from './import-members.ts';
 import { keepOwnerOf } from './keep-owner.ts';
 import { namedEntry } from './named-entry.ts';
-import { readPostgresSource, throwIfProblems } from './read-values.ts';
+import { readDatabasesPlace, throwIfProblems } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 type Print = (line: string) => void;
@@ -42,8 +42,7 @@ interface Action {
 export async function runMembers(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];
   const settings = readSettings(DATA_SETTINGS, sources, problems);
-  const postgres = readPostgresSource(settings, problems);
-  const dataDir = postgres === null ? settings.required('data') : '';
+  const { postgres, dataDir } = readDatabasesPlace(settings, problems);
   const [name = '', ...values] = settings.positionals;
   const action = namedEntry(ACTIONS, name);
   const given = { ID: '', PRINCIPAL: '', ROLE: '', INVITATION: '', FILE: '' };

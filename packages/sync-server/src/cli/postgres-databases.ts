@@ -1,13 +1,12 @@
-import { existsSync } from 'node:fs';
 import type { Schema } from '@rockpool/shared';
 import type { PostgresSource } from '../postgres/shard.ts';
 import { databaseProblems } from '../store/check-database.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { PostgresAdministration } from '../store/postgres/administration.ts';
 import { DatabaseMarked } from '../store/postgres/move-mark.ts';
-import { exportFile } from './export-file.ts';
+import { exportFile, refuseOverwrite } from './export-file.ts';
 import { namedEntry } from './named-entry.ts';
-import { throwIfProblems } from './read-values.ts';
+import { requireDatabase } from './require-database.ts';
 
 interface Action {
   readonly databaseId: string;
@@ -28,11 +27,11 @@ export const POSTGRES_ACTIONS: Readonly<
   inspect: async (administration, { databaseId, print }) =>
     print(JSON.stringify(await administration.withCopy(databaseId, inspectDatabase), null, 2)),
   export: async (administration, { databaseId, file, atMs, print }) => {
-    if (existsSync(file)) throwIfProblems([`${file} already exists`]);
+    refuseOverwrite(file);
     print(await administration.withCopy(databaseId, (path) => exportFile(path, file, databaseId, atMs)));
   },
   import: async (administration, { databaseId, file, print }) => {
-    inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is written
+    requireDatabase(file); // before anything is written
     await administration.import(databaseId, file);
     print(`imported ${file} as ${databaseId}`);
   },

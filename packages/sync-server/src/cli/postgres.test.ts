@@ -49,6 +49,10 @@ it('rockpool-server lists, inspects, exports, imports, deletes and examines data
     code: 1,
     stderr: expect.stringContaining('already exists') as string,
   });
+  expect((await command('databases', 'import', 'second', `${copy}-none`)).stderr).toContain('-none cannot be read');
+  expect((await command('databases', 'export', DATABASE, join(folder, 'none', 'x'))).stderr).toContain(
+    'does not exist',
+  );
   expect(await command('databases', 'import', 'second', copy)).toMatchObject({ code: 0 });
   expect(await command('databases', 'accept', 'second')).toMatchObject({
     code: 1,

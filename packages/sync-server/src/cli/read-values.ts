@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { decodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import type { BackupPlace } from '../backup/open-destination.ts';
+import { isHttpUrl } from '../auth/http-url.ts';
 import { previousSecretProblem, secretFromFile, secretProblem } from '../auth/secret.ts';
 import { shardProblems, type PostgresSource, type Shard } from '../postgres/shard.ts';
 import type { ParsedSettings } from './settings.ts';
@@ -67,6 +68,26 @@ export function readPostgresSource(given: ParsedSettings, problems: string[]): P
         problems.push(`--shards: entry ${i + 1} has the unknown member ${name}`);
   problems.push(...shardProblems(list as Shard[]).map((problem) => `--shards: ${problem}`));
   return list as Shard[];
+}
+
+/** Where a command finds databases: in PostgreSQL, or in a data directory if `postgres` is null. */
+export interface DatabasesPlace {
+  readonly postgres: PostgresSource | null;
+  readonly dataDir: string;
+}
+
+/**
+ * Reads the place of databases for a command. As a flag, `--data` overrides a `--postgres` or `--shards` of the
+ * environment or the file, which the instances of the machine use together with their own `--data`.
+ */
+export function readDatabasesPlace(given: ParsedSettings, problems: string[]): DatabasesPlace {
+  if (!given.isFlag('data')) {
+    const postgres = readPostgresSource(given, problems);
+    return { postgres, dataDir: postgres === null ? given.required('data') : '' };
+  }
+  for (const other of ['postgres', 'shards'])
+    if (given.isFlag(other)) problems.push(`use --data or --${other}, not both`);
+  return { postgres: null, dataDir: given.text('data') };
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -137,7 +158,7 @@ export function readSchema(path: string, problems: string[]): Schema | null {
 /** Reads a JWKS: its URL, or the content of a file. */
 export function readKeySet(text: string, problems: string[]): URL | { keys: object[] } | undefined {
   if (text === '') return undefined;
-  if (URL.canParse(text)) return new URL(text);
+  if (isHttpUrl(text)) return new URL(text);
   const content = readFile(text, 'key-set', problems);
   if (content === null) return undefined;
   try {

@@ -123,6 +123,19 @@ it('remote commands require the right token, a URL and valid arguments', async (
   expect(gone.stderr).toContain('The server cannot be reached.');
 });
 
+it('remote commands say that a program which answers everything with its page has no admin API', async () => {
+  const server = createServer((_, response) => response.end('<!doctype html>'));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  for (const args of [['list'], ['close', DATABASE], ['delete', DATABASE, '--confirm', DATABASE]])
+    expect(await command(...args, '--server', url, '--admin-token-file', at('token'))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `config-invalid:\n${url} has no admin API\n`,
+    });
+});
+
 it('remote commands discard an export that arrived damaged or incomplete', async () => {
   const server = createServer((_, response) => {
     response.setHeader('rockpool-sha256', '0'.repeat(64));

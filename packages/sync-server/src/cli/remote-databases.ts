@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createWriteStream, renameSync, rmSync, statSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
+import { partialPath, refuseOverwrite } from './export-file.ts';
 import { namedEntry } from './named-entry.ts';
 import { patientRequest } from './patient-request.ts';
 import { throwIfProblems } from './read-values.ts';
@@ -95,14 +96,11 @@ export async function runOnServer(server: RemoteServer, action: string, request:
   await namedEntry(REMOTE_ACTIONS, action)?.(server, request);
 }
 
-/**
- * Writes the file under a temporary name until its hash is checked. The name is random: what a killed command has left
- * does not stop the next one, and two commands do not write to one file.
- */
+/** Writes the file under a temporary name until its hash is checked. */
 async function exportTo(server: RemoteServer, { databaseId, file, print }: Action): Promise<void> {
-  if (existsSync(file)) throwIfProblems([`${file} already exists`]);
+  refuseOverwrite(file);
   const response = await send(server, 'GET', `databases/${databaseId}/export`);
-  const partial = `${file}.${randomUUID()}.partial`;
+  const partial = partialPath(file);
   const hash = createHash('sha256');
   const hashing = new Transform({
     transform: (chunk: Uint8Array, _, done) => {
@@ -133,7 +131,12 @@ async function ask(server: RemoteServer, method: string, path: string, file?: st
   const body = await text(await send(server, method, path, file)).catch((error: unknown) => {
     throw unreachable(error);
   });
-  return body === '' ? null : JSON.parse(body);
+  try {
+    return body === '' ? null : JSON.parse(body);
+  } catch {
+    // Another program, which answers every path with its page.
+    return throwIfProblems([`${server.url} has no admin API`]);
+  }
 }
 
 /**

@@ -46,7 +46,7 @@ function killedRestore(data: string, steps: number): boolean {
   const entries = Object.keys(readManifest(at('backup'))).map(
     (name) => [name, readBackupEntry(name, at(data)) as NonNullable<ReturnType<typeof readBackupEntry>>] as const,
   );
-  const restoring = restoreSteps(at(data), at('backup'), entries);
+  const restoring = restoreSteps(at(data), at('backup'), entries, { damaged: new Set(), print: () => undefined });
   for (let step = 0; step < steps; step++) if (restoring.next().done === true) return false;
   // Releases the lock, as the end of a process does.
   restoring.return([]);
@@ -79,6 +79,22 @@ it('a restore that is killed anywhere leaves a directory that no server uses, an
   }
   // One kill before the first file, and one after each file.
   expect(kills).toBe(1 + readdirSync(at('backup')).length - 1 + readdirSync(at('backup', 'schemas')).length - 1);
+});
+
+it('a restore keeps members that the directory has already, and names them', async () => {
+  await backUp();
+  const server = await start('restored');
+  await server.sync.members.setRole(DATABASE, 'stolen', null);
+  await server.stop();
+  const printed: string[] = [];
+  await runRestore({ flags: [at('backup'), '--data', at('restored')], environment: {} }, (line) => printed.push(line));
+  const kept = at('restored', 'members.sqlite.replaced-1');
+  expect(printed).toContain(`the members that were in the directory are in ${kept}`);
+  expect(await run(['members', 'import', kept, '--data', at('restored')])).toBe(0);
+  expect((await start('restored')).sync.members.list(DATABASE)).toMatchObject([
+    { principal: 'cyd', role: 'viewer' },
+    { principal: 'stolen', role: null },
+  ]);
 });
 
 it('the deletion of a restored database is recorded in the continuous backup', async () => {

@@ -1,8 +1,14 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, renameSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { damagedCopies } from '../backup/restore-all.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
-import { databaseIds, databasesDirectory, noteCopies, removeDatabaseFiles } from '../store/data-directory.ts';
+import {
+  databaseIds,
+  databasesDirectory,
+  noteCopies,
+  removeDatabaseFiles,
+  renameReplacedFiles,
+} from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { createMissing } from '../store/file-damage.ts';
 import { endRestore, readRestore, restoringFolder, writeRestore } from '../store/unfinished-restore.ts';
@@ -25,11 +31,17 @@ export async function runRestore(sources: Sources, print: (line: string) => void
   const damaged = await differingFiles(directory, manifest);
   if (!entries.some(([name, { kind }]) => kind === 'database' && !damaged.has(name)))
     throwIfProblems([...damaged].map((name) => `${name} ${DIFFERS}`));
-  const steps = restoreSteps(dataDir, directory, entries, damaged);
+  const steps = restoreSteps(dataDir, directory, entries, { damaged, print });
   let step = steps.next();
   while (step.done !== true) step = steps.next();
   print(`restored ${entries.length - damaged.size} files to ${dataDir}; devices send later changes again`);
   if (step.value.length > 0) throw damagedCopies(step.value);
+}
+
+interface Notes {
+  /** The names of damaged files. */
+  readonly damaged: ReadonlySet<string>;
+  readonly print: (line: string) => void;
 }
 
 /**
@@ -40,15 +52,17 @@ export function* restoreSteps(
   dataDir: string,
   directory: string,
   entries: readonly (readonly [name: string, BackupEntry])[],
-  damaged: ReadonlySet<string> = new Set(),
+  { damaged, print }: Notes,
 ): Generator<void, readonly string[]> {
   databasesDirectory(dataDir);
   const lock = lockDirectory(dataDir);
   try {
     const request = { from: `the backup ${resolve(directory)}`, databaseId: null, asked: null };
-    if (readRestore(dataDir, request) === null) {
+    let state = readRestore(dataDir, request);
+    if (state === null) {
       if (databaseIds(dataDir, { withMissing: true }).length > 0) throwIfProblems([`${dataDir} already has databases`]);
-      writeRestore(dataDir, { ...request, atMs: 0, done: [] });
+      state = { ...request, atMs: 0, done: [] };
+      writeRestore(dataDir, state);
     }
     yield;
     const problems: string[] = [];
@@ -58,8 +72,13 @@ export function* restoreSteps(
       if (isDamaged) {
         isComplete &&= entry.kind !== 'members' || existsSync(entry.target);
         problems.push(`${name} ${DIFFERS}${leaveOut(entry, dataDir)}`);
-      } else {
-        restoreFile(join(directory, name), entry);
+      } else if (!state.done.includes(name)) {
+        if (entry.kind === 'members') {
+          const kept = restoreMembers(join(directory, name), entry.target, dataDir);
+          if (kept !== null) print(`the members that were in the directory are in ${kept}`);
+          state = { ...state, done: [name] };
+          writeRestore(dataDir, state);
+        } else restoreFile(join(directory, name), entry);
         syncPath(entry.target);
       }
       syncPath(dirname(entry.target));
@@ -80,11 +99,22 @@ function restoreFile(from: string, entry: BackupEntry): void {
     restoreDatabase(from, entry.target, entry.databaseId);
     // A deletion before the next copy has to be recorded, or a restore of the copies would bring the database back.
     noteCopies(entry.target);
-  } else if (entry.kind === 'file') copyFileSync(from, entry.target);
-  else {
-    removeDatabaseFiles(entry.target);
-    copyDatabase(from, entry.target);
-  }
+  } else copyFileSync(from, entry.target);
+}
+
+/**
+ * Keeps members that the directory has already, because they may have revocations that the backup lacks. Returns their
+ * path, or null.
+ */
+function restoreMembers(from: string, target: string, dataDir: string): string | null {
+  const staged = join(restoringFolder(dataDir), basename(target));
+  removeDatabaseFiles(staged);
+  copyDatabase(from, staged);
+  syncPath(staged); // because the restore does not repeat it after a power loss
+  const kept = renameReplacedFiles(target);
+  removeDatabaseFiles(target);
+  renameSync(staged, target);
+  return kept;
 }
 
 /** Returns what follows from the loss of a file, and what to do, after a sentence about the file. */

@@ -19,6 +19,7 @@ import { readSettings, type Sources } from './settings.ts';
 export async function runRestoreCommand(sources: Sources, print: (line: string) => void): Promise<void> {
   const problems: string[] = [];
   const given = readSettings(RESTORE_SETTINGS, sources, problems);
+  throwIfProblems(problems);
   if (given.text('from') === '') return runRestore(sources, print);
   const dataDir = given.required('data');
   const place = readBackupPlace(given, given.text('from'));

@@ -19,6 +19,8 @@ export interface ParsedSettings {
   required(name: string): string;
   list(name: string): readonly string[];
   has(name: string): boolean;
+  /** Whether the setting is a flag of the command line. */
+  isFlag(name: string): boolean;
   readonly positionals: readonly string[];
 }
 
@@ -60,6 +62,7 @@ export function readSettings(settings: Settings, sources: Sources, problems: str
     },
     list: (name) => [find(name) ?? []].flat().filter((value) => typeof value === 'string'),
     has: (name) => find(name) === true,
+    isFlag: (name) => fromFlags.values[name] !== undefined,
     positionals: fromFlags.positionals,
   };
 }
@@ -76,7 +79,11 @@ function parseFlags(
         : [
             [
               name,
-              { type: takes === 'nothing' ? ('boolean' as const) : ('string' as const), multiple: takes === 'list' },
+              {
+                type: takes === 'nothing' ? ('boolean' as const) : ('string' as const),
+                multiple: true,
+                isList: takes === 'list',
+              },
             ],
           ],
     ),
@@ -86,11 +93,14 @@ function parseFlags(
   const known: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
     const option = namedEntry(options, name);
+    const given = [value].flat();
     if (option === undefined) problems.push(`unknown setting --${name}`);
-    else if (option.type === 'boolean' && value !== true) problems.push(`--${name} takes no value`);
-    else if (option.type === 'string' && [value].flat().some((one) => typeof one !== 'string' || one === ''))
+    else if (option.type === 'boolean' && given.some((one) => one !== true)) problems.push(`--${name} takes no value`);
+    else if (option.type === 'string' && given.some((one) => typeof one !== 'string' || one === ''))
       problems.push(`--${name} needs a value`);
-    else known[name] = value;
+    // The last value would count, and the others would be ignored: one of two databases, for example.
+    else if (given.length > 1 && !option.isList) problems.push(`--${name} is given ${given.length} times`);
+    else known[name] = option.isList ? given : given[0];
   }
   return { values: known, positionals };
 }

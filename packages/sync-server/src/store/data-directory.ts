@@ -24,8 +24,13 @@ import { syncPath } from './write-durably.ts';
  * without doing anything.
  */
 export function requireDataDirectory(dataDir: string): void {
-  if (!existsSync(join(dataDir, 'databases')) && !existsSync(membersPath(dataDir)))
+  if (!isDataDirectory(dataDir))
     throw new RockpoolError('storage-missing', { problem: `no server has used ${dataDir} as its data directory` });
+}
+
+/** Whether a server or a command has used the directory. */
+export function isDataDirectory(dataDir: string): boolean {
+  return existsSync(join(dataDir, 'databases')) || existsSync(membersPath(dataDir));
 }
 
 export function databasesDirectory(dataDir: string): string {
