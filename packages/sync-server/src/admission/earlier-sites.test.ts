@@ -87,6 +87,20 @@ describe('what an author wrote under an earlier site id', () => {
     expect(conflicts()).toEqual([]);
   });
 
+  it.each([
+    [999, []],
+    [1_000, [['name', 'one-insert-wins', 'black tea', 'tea']]],
+  ])('counts if the last %i changesets were rejected, up to 999', async (rejections, listed) => {
+    const a = await tested.server.open();
+    await a.commit([product]);
+    const child = insert('entries', 'e', { account_id: 'missing', amount: 1n });
+    for (let rejected = 0; rejected < rejections; rejected++) a.site.write([child]);
+    a.push(2);
+    await a.decided(rejections + 1);
+    await pending(await successor(lastOf(a.site)), named('black tea'));
+    expect(conflicts()).toEqual(listed);
+  });
+
   it('counts under each of several earlier ids', async () => {
     const a = await tested.server.open();
     await a.commit([product]);
