@@ -11,6 +11,7 @@ import { run as runCommand } from '#sync-server/cli.ts';
 import { createSyncServer, type SyncServer } from '#sync-server/index.ts';
 import { memoryMedium, type FileMedium } from '#vfs-opfs/index.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
+import { until } from '#kit/until.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
 const schema = buildSchema([
@@ -57,9 +58,11 @@ afterEach(async () => {
   await stopServer();
 });
 
-async function open(device: Device): Promise<Client> {
-  const token = (): Promise<string> =>
-    server.issueToken({ principal: 'ann', databases: ['team'], ttlMs: 3_600_000 }).then((issued) => issued ?? '');
+async function open(device: Device, before: () => Promise<void> = () => Promise.resolve()): Promise<Client> {
+  const token = async (): Promise<string> => {
+    await before();
+    return (await server.issueToken({ principal: 'ann', databases: ['team'], ttlMs: 3_600_000 })) ?? '';
+  };
   const client = await device.createClient({
     name: 'team',
     schema,
@@ -160,4 +163,39 @@ it('changesets that a device and a copy of its files both resend to a restored s
   // The changeset that only the original dropped is admitted now: the seat is free in the restored database.
   expect(await hitsOf(copy)).toEqual({ hits: 4 });
   expect(await hitsOnServer()).toEqual({ hits: 4 });
+});
+
+it('a write between a new site id and its full resync replaces what the device wrote before, without a conflict', async () => {
+  const medium = memoryMedium();
+  const ann = await open(createDeviceOn(medium));
+  await ann.execute(sql`INSERT INTO seat VALUES ('ann', 'window')`).synced;
+  const backup = join(folder, 'backup');
+  expect(await runCommand(['backup', backup, '--data', dataDir()])).toBe(0);
+  await ann.execute(sql`UPDATE seat SET place = 'aisle'`).synced;
+  await close(ann);
+  const files = await copyOf(medium);
+  await stopServer();
+  rmSync(dataDir(), { recursive: true });
+  expect(await runCommand(['restore', backup, '--data', dataDir()])).toBe(0);
+  await startServer();
+  // The copy sends the lost update as the same site, and a change of its own.
+  const copy = await open(createDeviceOn(files));
+  await copy.execute(sql`INSERT INTO tally (id) VALUES ('visits')`).synced;
+  await settled(copy);
+  let connections = 0;
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const again = await open(createDeviceOn(medium), async () => {
+    if (++connections > 1) await released;
+  });
+  // The first connection has ended with a new site id.
+  await until(() => connections > 1);
+  await again.execute(sql`UPDATE seat SET place = 'middle'`);
+  release();
+  await again.sync.upToDate();
+  await copy.sync.upToDate();
+  for (const client of [again, copy]) {
+    expect(await client.query('SELECT place FROM seat')).toEqual([{ place: 'middle' }]);
+    expect(await client.query('SELECT * FROM rockpool_conflict')).toEqual([]);
+  }
 });

@@ -5,8 +5,8 @@ export interface LogAtWrite {
   readonly epoch: string;
   /** The watermark up to which the log is that of the previous log epoch. */
   readonly startedAt: number;
-  /** Whether the sender's file has had this site id (hex), earlier and when it made the write or later. */
-  readonly hadSite: (earlier: string) => boolean;
+  /** Whether the sender's file has had this site id (hex) earlier; `first`: when it had that one, or later. */
+  readonly hadSite: (earlier: string, first: string) => boolean;
   /** How many log epochs the server has begun so far; null while one begins. */
   readonly epochsBegun: number | null;
 }
@@ -32,11 +32,14 @@ export function authorOf(
   // the old site until a delivery brings that back, so only older writes have seen it.
   const isOwn = ({ site, root }: Version): boolean => {
     if (site === version.site) return true;
-    if (root === undefined || (write.past.roots.get(root) ?? Infinity) >= write.past.count || !hadSite(site))
+    if (root === undefined || (write.past.roots.get(root) ?? Infinity) >= write.past.count || !hadSite(site, site))
       return false;
     // A restored server may no longer know what an earlier site sent.
     if (isOfOlderEpoch || isOfTwoEpochs) throw new Undetermined('a write of an earlier site and one of an older log');
-    return true;
+    if (hadSite(site, write.site)) return true;
+    // The rows may have stayed as they were, or have lost what the old site sent.
+    if (write.awaitsFullResync) throw new Undetermined('a write of a new site before its full resync');
+    return false;
   };
   const hasSeen = (base: number | null, stored: Version): boolean => {
     if (isOwn(stored)) return true;

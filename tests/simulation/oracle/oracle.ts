@@ -204,7 +204,7 @@ export class Oracle {
       authorOf(write, version, {
         epoch,
         startedAt: this.startedAt,
-        hadSite: (earlier) => this.options.writes.hadSite(site, earlier, write.site),
+        hadSite: (earlier, first) => this.options.writes.hadSite(site, earlier, first),
         epochsBegun: this.isChanging ? null : this.options.writes.epochsBegun,
       }),
       write,

@@ -46,6 +46,8 @@ export interface RecordedWrite {
   readonly epoch: string | null;
   /** How many log epochs the server had begun. */
   readonly epochsBegun: number;
+  /** Whether the device waited for a full resync. */
+  readonly awaitsFullResync: boolean;
   /**
    * The watermarks up to which the author had seen cells that its own earlier writes covered (`hiddenCell`). Null if
    * unknown.
@@ -246,12 +248,12 @@ export class RecordedWrites {
   ): void {
     const own = this.ofDevice(device);
     const site = siteOf(database);
-    const { cursor, logEpoch } = database.meta;
+    const { cursor, logEpoch, wantsFullResync } = database.meta;
     const epoch = logEpoch === null ? null : Buffer.from(logEpoch).toString('hex');
     const rows = changedRows(tablesOf(database.schema), before, this.textsOf(database));
     const markRow = rows.find(({ table, kind }) => table.name === 'mark' && kind === 'insert');
     const hidden = hiddenCells(own, database, { site, sequence, epoch });
-    if (hidden !== null && database.meta.wantsFullResync) hideNewer(hidden, rows);
+    if (hidden !== null && wantsFullResync) hideNewer(hidden, rows);
     const past = this.pastOf.get(device) ?? new Map<object, number>();
     this.pastOf.set(device, past);
     const write: RecordedWrite = {
@@ -265,6 +267,7 @@ export class RecordedWrites {
       cursor,
       epoch,
       epochsBegun: this.epochsBegun,
+      awaitsFullResync: wantsFullResync,
       hidden,
       root: original?.root ?? {},
       past: { roots: past, count: past.size },

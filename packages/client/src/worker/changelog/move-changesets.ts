@@ -4,14 +4,15 @@ import type { Connection } from '../sqlite/connection.ts';
 /**
  * Inserts the changesets that were kept under a different log epoch as acknowledged ones, with sequences from
  * `firstOwn` on. The changesets that had these sequences move up. Call before renumbering for a new site. Returns the
- * number of inserted changesets.
+ * number of inserted changesets; 0 before the first welcome, when `logEpoch` is null.
  */
 export function insertKept(
   connection: Connection,
-  logEpoch: Uint8Array,
+  logEpoch: Uint8Array | null,
   firstOwn: number,
   lastAckedSequence: number,
 ): number {
+  if (logEpoch === null) return 0;
   const kept = connection.rows(
     `SELECT sequence FROM rockpool_changelog WHERE ${OF_ANOTHER_LOG} ORDER BY sequence`,
     logEpoch,
@@ -63,6 +64,14 @@ export function keepBefore(
       below,
     );
   });
+}
+
+/** Deletes the changesets before `firstOwn`, except rejected ones. */
+export function forgetBefore(connection: Connection, firstOwn: number): void {
+  connection.run(
+    'DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked)',
+    firstOwn,
+  );
 }
 
 /** Assigns a changeset a different sequence, also in the list of rejected changesets. */

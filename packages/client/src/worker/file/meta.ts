@@ -1,4 +1,10 @@
-import { decodeEarlierSites, FIRST_LOG_HASH, type ClockContact, type EarlierSite } from '@rockpool/shared';
+import {
+  decodeEarlierSites,
+  encodeEarlierSites,
+  FIRST_LOG_HASH,
+  type ClockContact,
+  type EarlierSite,
+} from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 
@@ -101,6 +107,12 @@ export class Meta {
   get earlierSites(): EarlierSite[] {
     const bytes = this.get('earlier_sites');
     return bytes === undefined ? [] : decodeEarlierSites(bytes as Uint8Array);
+  }
+
+  /** Ends the earlier sites at this sequence: the bases of later changesets cover what those sites wrote. */
+  endEarlierSites(sequence: number): void {
+    const ended = this.earlierSites.map(({ last, upTo }) => ({ last, upTo: Math.min(upTo, sequence) }));
+    if (ended.length > 0) this.set('earlier_sites', encodeEarlierSites(ended));
   }
 
   /** Null before the first welcome. */

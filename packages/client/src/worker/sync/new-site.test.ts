@@ -110,6 +110,43 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
+  it('names its earlier site id for what it writes until a full resync, if its rows stay as they are', () => {
+    const { database, sync } = fiveWritten();
+    const named = (after: number): unknown => sync.nextPush(after, 1e9)?.earlierSites;
+    const last = { siteId: database.siteId, sequence: 3, hash: database.changelog.hashOf(3) };
+    database.meta.set('wants_whole', 1);
+    // A copy has sent c. The row stays, so that the next write is on top of it.
+    sync.becomeNewSite(4);
+    write(database, "UPDATE account SET amount = 2 WHERE id = 'c'");
+    const second = { siteId: database.siteId, sequence: 1, hash: database.changelog.hashOf(1) };
+    sync.becomeNewSite(2);
+    write(database, "UPDATE account SET amount = 3 WHERE id = 'c'");
+    sync.applyDelivery(testDelivery({ whole: true, to: 4 }));
+    write(database, "INSERT INTO account (id) VALUES ('f')");
+    expect(named(0)).toEqual([
+      { last, upTo: 3 },
+      { last: second, upTo: 3 },
+    ]);
+    expect(named(3)).toEqual([]);
+    database.close();
+  });
+
+  it('names its earlier site id also for what it writes until the full resync from another log', () => {
+    const { database, sync } = fiveWritten();
+    const named = (after: number): unknown => sync.nextPush(after, 1e9)?.earlierSites;
+    sync.applyDelivery(testDelivery({ from: 2, to: 5, lastAckedSequence: 5, outcomes: admitted(3, 5) }));
+    const last = { siteId: database.siteId, sequence: 5, hash: database.changelog.hashOf(5) };
+    // A copy has sent 1 to 5 to a restored server, and others.
+    sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 6 }));
+    sync.becomeNewSite(6);
+    write(database, "UPDATE account SET amount = 2 WHERE id = 'c'");
+    sync.applyDelivery(testDelivery({ whole: true, to: 6 }));
+    write(database, "INSERT INTO account (id) VALUES ('f')");
+    expect(named(0)).toEqual([{ last, upTo: 1 }]);
+    expect(named(1)).toEqual([]);
+    database.close();
+  });
+
   it('names no earlier site if nothing was sent as that site, and at most the last sixteen', () => {
     const { database, sync } = fiveWritten();
     const never = openInMemory();

@@ -1,10 +1,9 @@
-import { encodeEarlierSites, ID_BYTES, MAX_EARLIER_SITES } from '@rockpool/shared';
+import { cellValuesEqual, ID_BYTES } from '@rockpool/shared';
 import { updateMasked, type SyncProgress } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { inApplyTransaction } from '../apply/apply-transaction.ts';
 import { changelogCode } from '../changelog/load-changelog-code.ts';
-import type { EditVisibility } from '../documents/rewrite-edits.ts';
 import { beginGeneration, documentAuthor } from '../documents/document-author.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/document-columns.ts';
@@ -22,8 +21,8 @@ export interface NewSiteOptions {
  * deliveries as another site's writes. Before a full resync, which replaces all rows, the rows stay as they are.
  * Returns the names of the touched tables. The base of a pending changeset on top of such a change is older, so pushes
  * name the earlier site (docs/decisions/0126-earlier-sites.md). A write that comes before those deliveries counts as
- * concurrent, because its author does not see the change. Changesets of an earlier principal are deleted, except
- * rejected ones.
+ * concurrent, because its author does not see the change, unless the rows stay as they are. Changesets of an earlier
+ * principal are deleted, except rejected ones.
  */
 export function becomeNewSite(
   database: OpenDatabase,
@@ -31,14 +30,16 @@ export function becomeNewSite(
   progress: SyncProgress,
   { firstOwn: wanted, logEpoch }: NewSiteOptions,
 ): ReadonlySet<string> {
-  const { connection, tablesById, meta, changelog } = database;
+  const { connection, tablesById, meta, changelog, outbox, rejected } = database;
   const { firstOfPrincipal } = meta;
-  const { insertKept, renumber } = changelogCode();
+  const { forgetBefore, insertKept, moveEarlierSites, renumber } = changelogCode();
   const firstOwn = Math.max(wanted, firstOfPrincipal);
   try {
     return inApplyTransaction(database, () => {
       changelog.packs.unpackAfter(0);
-      if (firstOfPrincipal > 0) forgetEarlierPrincipal(database);
+      // Every changeset of the new site belongs to the current principal. Rejected ones of both are below 0.
+      forgetBefore(connection, firstOfPrincipal);
+      if (firstOfPrincipal > 0) meta.set('first_of_principal', 1);
       for (const changeset of progress.pendingAfter(pending.newestSequence)) pending.add(changeset);
       const leaving = new Map(
         pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]),
@@ -52,52 +53,41 @@ export function becomeNewSite(
         updateMasked(progress, pending, applied.masked, leaving);
         touched = applied.touched;
       }
-      const lastAckedSequence = database.outbox.lastAckedSequence();
-      const inserted = logEpoch === null ? 0 : insertKept(connection, logEpoch, firstOwn, lastAckedSequence);
+      const lastAckedSequence = outbox.lastAckedSequence();
+      const inserted = insertKept(connection, logEpoch, firstOwn, lastAckedSequence);
       if (firstOwn <= lastAckedSequence || inserted > 0) meta.set('wants_whole', 1);
+      const staysShown =
+        (leaving.size === 0 || keepsLeaving) &&
+        (meta.wantsFullResync || !cellValuesEqual(meta.logEpoch ?? logEpoch, logEpoch));
       const oldSiteId = meta.siteId;
-      const lastHash = changelog.findHash(firstOwn - 1);
-      const earlier = inserted > 0 ? [] : meta.earlierSites.filter(({ upTo }) => upTo >= firstOwn);
+      const hash = changelog.findHash(firstOwn - 1);
+      const last = hash && { siteId: meta.siteId, sequence: firstOwn - 1, hash };
+      const earlier = inserted > 0 ? [] : meta.earlierSites;
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);
       const documents = documentTables(tablesById.values());
       if (documents.size > 0) {
         const maskedAuthor = documentAuthor(meta);
         beginGeneration(meta);
+        const ackedThere = outbox.lastAckedSequence();
+        const notShown = rejected.sequences();
         documentSupport().rewriteEdits(
           connection,
           documents,
           { shown: documentAuthor(meta), masked: maskedAuthor },
           firstOwn,
-          keepsLeaving ? (): EditVisibility => 'in-base' : whereEditsAre(database),
+          (sequence) =>
+            keepsLeaving ? 'in-base' : notShown.has(sequence) ? 'masked' : sequence <= ackedThere ? 'in-base' : 'shown',
         );
       }
       // All of them were written under an older log epoch than the current log, which may lack the kept changesets.
-      const mark = inserted > 0 ? Number.MAX_SAFE_INTEGER : meta.olderEpochUpTo;
+      const mark = inserted > 0 ? Infinity : meta.olderEpochUpTo;
       const numberOf = renumber(connection, { oldSiteId, logEpoch, firstOwn });
       meta.set('older_epoch_up_to', numberOf(mark));
-      const sites = earlier.map(({ last, upTo }) => ({ last, upTo: numberOf(upTo) }));
-      if (lastHash !== null)
-        sites.push({ last: { siteId: oldSiteId, sequence: firstOwn - 1, hash: lastHash }, upTo: numberOf(Infinity) });
-      meta.set('earlier_sites', encodeEarlierSites(sites.filter(({ upTo }) => upTo > 0).slice(-MAX_EARLIER_SITES)));
+      meta.set('earlier_sites', moveEarlierSites({ earlier, last, numberOf, staysShown }));
       return touched;
     });
   } finally {
     pending.clear();
   }
-}
-
-/** Every changeset of the new site belongs to the current principal. Rejected ones of both are below 0. */
-function forgetEarlierPrincipal({ connection, meta }: OpenDatabase): void {
-  connection.run(
-    'DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked)',
-    meta.firstOfPrincipal,
-  );
-  meta.set('first_of_principal', 1);
-}
-
-function whereEditsAre({ outbox, rejected }: OpenDatabase): (sequence: number) => EditVisibility {
-  const lastAckedSequence = outbox.lastAckedSequence();
-  const notShown = rejected.sequences();
-  return (sequence) => (notShown.has(sequence) ? 'masked' : sequence <= lastAckedSequence ? 'in-base' : 'shown');
 }

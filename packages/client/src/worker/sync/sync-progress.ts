@@ -66,6 +66,7 @@ export function syncProgress(
         meta.set('log_epoch', logEpoch);
         if (known !== null) meta.set('older_epoch_up_to', changelog.head().sequence);
       }
+      meta.endEarlierSites(changelog.head().sequence);
       beginGeneration(meta);
       meta.setCursor(to, logHash);
       outbox.markPendingAfter(lastAckedSequence, nowMs());
