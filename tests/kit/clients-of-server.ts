@@ -6,7 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 
 type Role = NonNullable<Parameters<SyncServer['issueToken']>[0]['role']>;
 
-export interface OpenOptions extends Partial<Pick<ClientOptions, 'schema' | 'name'>> {
+export interface OpenOptions extends Partial<Pick<ClientOptions, 'schema' | 'name' | 'migrations'>> {
   readonly principal?: string;
   readonly role?: Role;
   readonly databaseId?: string;
@@ -45,6 +45,7 @@ export class ClientsOfServer {
     databaseId = 'budget',
     name = 'budget',
     schema = this.options.schema,
+    migrations,
     device = createDevice(),
   }: OpenOptions = {}): Promise<Client> {
     const { server } = this;
@@ -52,6 +53,7 @@ export class ClientsOfServer {
     const client = await device.createClient({
       name,
       schema,
+      ...(migrations !== undefined && { migrations }),
       sync: {
         url: 'ws://in-process',
         transport: inProcess(server),

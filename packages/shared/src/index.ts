@@ -78,6 +78,7 @@ export {
   bindMerge,
   document,
   documentColumns,
+  type AuthorKnows,
   type DocumentMerge,
   type MergedDocument,
   type OverwrittenPlace,

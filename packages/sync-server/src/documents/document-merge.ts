@@ -1,6 +1,7 @@
 import {
   bindMerge,
   RockpoolError,
+  type AuthorKnows,
   type CellValue,
   type DocumentMerge,
   type DocumentRule,
@@ -67,10 +68,12 @@ function documentMerge(
   return {
     isEdit: isDocumentEdit,
     isEditOf: (document, edit) => document !== null && isEditOf(document, edit),
-    merge(document: CellValue, edit: CellValue, site: string, seen: boolean): MergedDocument | null {
+    merge(document: CellValue, edit: CellValue, site: string, knows: AuthorKnows): MergedDocument | null {
       const of = document === null ? null : documentOfEdit(document, edit, () => readReplaced(file.sql, place));
       if (of === null) {
-        if (document !== null && canBeMadeAgain(file, place, edit, seen && author.isRecreated === true))
+        // After a second try, its author's copy is wrong, and is corrected.
+        const isRepeated = knows !== 'part' && author.isRecreated === true;
+        if (document !== null && !isRepeated && canBeMadeAgain(file, place, edit, knows))
           throw new RockpoolError('document-gap');
         return null;
       }
@@ -94,13 +97,12 @@ function documentMerge(
 }
 
 /**
- * Whether the author can make the edit again in the current document, because that document has been compacted more
- * than once since. `isRepeated`: the author has seen the current form, and has already made the edit again. Its copy is
- * wrong, and is corrected.
+ * Whether the author can make the edit again in the current document: it is the author's own, and an update of the app
+ * has changed its rule since one of the two copies was built; or it has been compacted more than once since.
  */
-function canBeMadeAgain({ sql }: DocumentFile, place: DocumentPlace, edit: CellValue, isRepeated: boolean): boolean {
+function canBeMadeAgain({ sql }: DocumentFile, place: DocumentPlace, edit: CellValue, knows: AuthorKnows): boolean {
   // The document of a deleted row has no replaced form. Its edits are those of other columns: they may restore the row.
-  return !isRepeated && isOfEarlierForm(sql, place, edit) && readReplaced(sql, place) !== null;
+  return knows === 'own' || (isOfEarlierForm(sql, place, edit) && readReplaced(sql, place) !== null);
 }
 
 /** The size of the state, in bytes, above which this edit compacts the document. */

@@ -7,7 +7,7 @@ import type { DocumentColumn, TableSchema } from '../../schema/schema.ts';
 import { accumulated } from '../cell.ts';
 import type { ColumnPolicy, PolicyDeclaration, TablePolicies } from '../column-policy.ts';
 import type { Conflict } from '../row-model.ts';
-import type { Version } from '../version.ts';
+import { isOwn, type Version } from '../version.ts';
 
 /** `documents`: TEXT columns with JSON whose parts are merged. */
 export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
@@ -72,6 +72,9 @@ export function documentColumns(table: TableSchema): ReadonlyMap<number, Documen
   );
 }
 
+/** What the author of an edit knows of the document: not all of it, all, or all because nobody else has written it. */
+export type AuthorKnows = 'part' | 'all' | 'own';
+
 /** How the server merges edits into the document of one cell (document/document.ts). */
 export interface DocumentMerge {
   /** False if the value is a whole document or NULL, and replaces the cell like any other value. */
@@ -79,10 +82,10 @@ export interface DocumentMerge {
   /** Whether the author of the edit has this document, apart from edits by others. */
   readonly isEditOf: (document: CellValue, edit: CellValue) => boolean;
   /**
-   * The document with the edit in it; null when the edit belongs to a document that has been replaced. `seen`: whether
-   * the author had seen everything in the document. Throws the error that rejects the changeset.
+   * The document with the edit in it; null when the edit belongs to a document that has been replaced. Throws the error
+   * that rejects the changeset.
    */
-  readonly merge: (document: CellValue, edit: CellValue, site: string, seen: boolean) => MergedDocument | null;
+  readonly merge: (document: CellValue, edit: CellValue, site: string, knows: AuthorKnows) => MergedDocument | null;
 }
 
 export interface MergedDocument {
@@ -137,7 +140,9 @@ function withMerge(work: DocumentMerge): ColumnPolicy {
     ...document,
     merge({ columnId, before, value, version, seen, inserted }) {
       if (!work.isEdit(value)) return null;
-      const merged = work.merge(before?.value ?? null, value, version.site, seen);
+      const isOwnCell = before !== undefined && isOwn(version, before.version) && before.otherSite === undefined;
+      const knows = !seen ? 'part' : isOwnCell ? 'own' : 'all';
+      const merged = work.merge(before?.value ?? null, value, version.site, knows);
       if (merged === null) {
         const won = before ?? { value: null, version: inserted };
         return {
@@ -181,7 +186,7 @@ function placeConflict(
 /** The document that a lost edit would have produced; null if that is no longer known. */
 function editedImage(work: DocumentMerge, image: CellValue, edit: CellValue, site: string): CellValue {
   try {
-    return work.merge(image, edit, site, false)?.document ?? null;
+    return work.merge(image, edit, site, 'part')?.document ?? null;
   } catch (error) {
     if (error instanceof RockpoolError) return null;
     throw error;
