@@ -41,6 +41,9 @@ export function openDocumentOn<Content extends JsonValue = JsonValue>(
         await delay();
         return row?.text ?? '';
       },
+      onProblem: (error) => {
+        throw error;
+      },
       history: () => Promise.reject(new Error('documents of this kit have no history')),
       presence: { set: () => undefined, current: [], subscribe: () => () => undefined },
     },
