@@ -475,6 +475,17 @@ describe('undo of an open document', () => {
     );
   });
 
+  it('undoes what an editor typed under an origin of its own', async () => {
+    const { document, body, stored } = await openPage({ body: 'tide', n: 1 });
+    document.doc.transact(() => body().insert(0, 'low '), { editor: 'any' });
+    document.undoManager.undo();
+    await document.saved();
+    expect(stored()).toEqual({ body: 'tide', n: 1 });
+    document.undoManager.redo();
+    await document.saved();
+    expect(stored()).toEqual({ body: 'low tide', n: 1 });
+  });
+
   it('does not restore what others deleted', async () => {
     const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 });
     body().insert(0, 'low ');

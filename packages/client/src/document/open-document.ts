@@ -62,9 +62,15 @@ interface SentChange {
   readonly mine: JsonValue;
 }
 
-// Origins of changes in the Y.Doc. Undo covers FROM_CHANGE and changes without an origin.
+/** The origin of changes in the Y.Doc that were not made in this page. */
 const FROM_DATABASE = 'rockpool: database';
-const FROM_CHANGE = 'rockpool: change';
+
+/** Contains every origin: each editor binding has one of its own. */
+class AnyOrigin extends Set<unknown> {
+  override has(): boolean {
+    return true;
+  }
+}
 
 /** Returns the rule of a document column. Throws `document-unknown` for any other column. */
 export function ruleOfDocument(table: TableSchema, column: string): DocumentRule {
@@ -87,7 +93,10 @@ export async function openDocument<Value>(source: DocumentSource, place: ColumnP
   const unfollow = source.follow(() => sync.hearCommit());
   const saved = (): Promise<void> => sync.saved();
   const stopListening = source.beforeEnd(() => sync.sendRest(), saved);
-  const undoManager = new UndoManager(rootOf(doc), { trackedOrigins: new Set([null, FROM_CHANGE]) });
+  const undoManager = new UndoManager(rootOf(doc), {
+    trackedOrigins: new AnyOrigin(),
+    captureTransaction: ({ origin }) => origin !== FROM_DATABASE,
+  });
   let awareness: Awareness | null = null;
   let closing: Promise<void> | null = null;
   const end = (): void => {
@@ -180,7 +189,7 @@ class DocumentSync<Value> {
     if (this.state === 'closed') throw closedError();
     const given = checkJson(next(this.read() as Value), this.rule.maxDepth);
     const value = canonicalRichTexts(given, this.path);
-    this.doc.transact(() => writeJson(this.doc, value, this.path), FROM_CHANGE);
+    this.doc.transact(() => writeJson(this.doc, value, this.path));
   }
 
   hearCommit(): void {
