@@ -462,6 +462,31 @@ const shapes: readonly Shape[] = [
     ],
   },
   {
+    title: 'a CAMT.053 statement of version 8 with ultimate parties, and with a bank as a party',
+    file: camt(
+      camtEntry(
+        '1900.00',
+        'CRDT',
+        '<TxDtls><RltdPties><Dbtr><Pty><Nm>Payroll service</Nm></Pty></Dbtr><UltmtDbtr><Pty><Nm>Wages</Nm></Pty></UltmtDbtr></RltdPties></TxDtls>',
+      ) +
+        camtEntry(
+          '3.50',
+          'DBIT',
+          '<TxDtls><RltdPties><Cdtr><Pty><Nm>Card reader</Nm></Pty></Cdtr><UltmtCdtr><Pty><Nm>Coffee</Nm></Pty></UltmtCdtr></RltdPties></TxDtls>',
+        ) +
+        camtEntry(
+          '5.00',
+          'DBIT',
+          '<TxDtls><RltdPties><Cdtr><Agt><FinInstnId><Nm>Harbour Bank</Nm></FinInstnId></Agt></Cdtr></RltdPties></TxDtls>',
+        ),
+    ),
+    rows: [
+      ['2025-01-31', 190_000, 'Wages'],
+      ['2025-01-31', -350, 'Coffee'],
+      ['2025-01-31', -500, 'Harbour Bank'],
+    ],
+  },
+  {
     title: 'a CAMT.052 report with a namespace prefix',
     file: camt(
       camtEntry(

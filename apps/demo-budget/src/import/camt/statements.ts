@@ -92,10 +92,7 @@ function cellsOf(payment: XmlElement, entry: XmlElement, date: string, reference
   // A reversal exchanges the parties: the payer of the original payment receives the money.
   const isReversal = textAt(entry, 'RvslInd') === 'true';
   const party = isOut === isReversal ? 'Dbtr' : 'Cdtr';
-  const payee =
-    textAt(payment, 'RltdPties', `Ultmt${party}`, 'Nm') ||
-    textAt(payment, 'RltdPties', party, 'Nm') ||
-    textAt(payment, 'RltdPties', party, 'Pty', 'Nm');
+  const payee = nameOfParty(payment, `Ultmt${party}`) || nameOfParty(payment, party);
   const remittance = childOf(payment, 'RmtInf');
   const memo = [
     ...(remittance === undefined ? [] : childrenOf(remittance, 'Ustrd').map(({ text }) => text.trim())),
@@ -113,6 +110,15 @@ function cellsOf(payment: XmlElement, entry: XmlElement, date: string, reference
     reference,
     '',
   ];
+}
+
+/** Since version 8 of the format, a party is a person or organisation (`Pty`) or a bank (`Agt`). */
+function nameOfParty(payment: XmlElement, party: string): string {
+  return (
+    textAt(payment, 'RltdPties', party, 'Nm') ||
+    textAt(payment, 'RltdPties', party, 'Pty', 'Nm') ||
+    textAt(payment, 'RltdPties', party, 'Agt', 'FinInstnId', 'Nm')
+  );
 }
 
 function amountOf(payment: XmlElement): XmlElement | undefined {
