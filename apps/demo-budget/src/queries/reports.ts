@@ -155,18 +155,23 @@ export const reportedEntries = `
 export type BreakdownBy = 'payee' | 'category' | 'group' | 'account';
 
 export interface BreakdownRow {
-  /** Empty for entries without a payee, category or group. */
+  /** Differs from that of every other row. */
+  readonly key: string;
+  /** Empty for entries without a payee, category or group. Categories, and accounts, may have equal names. */
   readonly name: string;
+  /** The group of a category or an account; empty if it has none, and for payees and groups. */
+  readonly groupName: string;
   readonly spentMinor: number | bigint;
   /** Spending in the compared days. */
   readonly beforeMinor: number | bigint;
 }
 
-const breakdownNames: Readonly<Record<BreakdownBy, string>> = {
-  payee: 'entry.payee',
-  category: "coalesce(category.name, '')",
-  group: "coalesce(category.groupName, '')",
-  account: 'account.name',
+/** By property: the SQL of a row's key, name and group. */
+const breakdownColumns: Readonly<Record<BreakdownBy, readonly [key: string, name: string, groupName: string]>> = {
+  payee: ['entry.payee', 'entry.payee', "''"],
+  category: ["coalesce(category.id, '')", "coalesce(category.name, '')", "coalesce(category.groupName, '')"],
+  group: ["coalesce(category.groupName, '')", "coalesce(category.groupName, '')", "''"],
+  account: ['account.id', 'account.name', 'account.groupName'],
 };
 
 /**
@@ -174,9 +179,10 @@ const breakdownNames: Readonly<Record<BreakdownBy, string>> = {
  * last day, first and last day to compare with.
  */
 export function breakdownBy(by: BreakdownBy): string {
+  const [key, name, groupName] = breakdownColumns[by];
   return `
   WITH ${budgetLines}, asked (currency, firstDay, lastDay, firstBefore, lastBefore) AS (VALUES (?, ?, ?, ?, ?))
-  SELECT ${breakdownNames[by]} AS name,
+  SELECT ${key} AS key, ${name} AS name, ${groupName} AS groupName,
          coalesce(-sum(line.amountMinor) FILTER (WHERE line.date BETWEEN asked.firstDay AND asked.lastDay), 0) AS spentMinor,
          coalesce(-sum(line.amountMinor) FILTER (WHERE line.date BETWEEN asked.firstBefore AND asked.lastBefore), 0) AS beforeMinor
   FROM asked, line
@@ -187,5 +193,5 @@ export function breakdownBy(by: BreakdownBy): string {
     AND (line.date BETWEEN asked.firstDay AND asked.lastDay OR line.date BETWEEN asked.firstBefore AND asked.lastBefore)
     AND ${sideOfLine} = 'spending'
   GROUP BY 1 HAVING spentMinor <> 0 OR beforeMinor <> 0
-  ORDER BY 2 DESC, 1 COLLATE NOCASE`;
+  ORDER BY spentMinor DESC, name COLLATE NOCASE, key`;
 }

@@ -32,6 +32,14 @@ export function BreakdownReport({ currency, period }: ReportProps): ReactNode {
   const total = (minorOf: (row: BreakdownRow) => number | bigint): bigint =>
     rows.reduce((sum, row) => sum + BigInt(minorOf(row)), 0n);
   const largest = BigInt(rows[0]?.spentMinor ?? 0);
+  const rowsByName = Map.groupBy(rows, ({ name }) => name);
+  // A group tells equal names apart.
+  const nameOf = ({ name, groupName }: BreakdownRow): string =>
+    name === ''
+      ? emptyName(by)
+      : groupName !== '' && (rowsByName.get(name)?.length ?? 0) > 1
+        ? `${name} (${groupName})`
+        : name;
   return (
     <section className="card chart">
       <div className="breakdown-head">
@@ -66,8 +74,8 @@ export function BreakdownReport({ currency, period }: ReportProps): ReactNode {
         </thead>
         <tbody>
           {rows.slice(0, limit).map((row) => (
-            <tr key={row.name}>
-              <th scope="row">{row.name === '' ? emptyName(by) : row.name}</th>
+            <tr key={row.key}>
+              <th scope="row">{nameOf(row)}</th>
               <td className="breakdown-bar" aria-hidden="true">
                 <span style={{ width: `${barShare(BigInt(row.spentMinor), largest) * 100}%` }} />
               </td>

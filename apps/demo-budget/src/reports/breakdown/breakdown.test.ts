@@ -39,3 +39,30 @@ it('spending is broken down by payee, category, group or account, and compared w
     ['Purse', 500, 0],
   ]);
 });
+
+it('categories and accounts with equal names are broken down apart', async () => {
+  const writer = memoryWriter();
+  for (const [groupName, amountMinor] of [
+    ['Car', -300],
+    ['Home', -100],
+  ] as const) {
+    const accountId = await addAccount(writer, { name: 'Card', kind: 'credit', currency: 'EUR', openingMinor: 0 });
+    await writer.execute('UPDATE accounts SET groupName = ? WHERE id = ?', [groupName, accountId]);
+    const categoryId = await addCategory(writer, 'Repairs', 'spending', groupName);
+    await addEntry(writer, accountId, { date: '2025-03-01', payee: 'Shop', notes: '', categoryId, amountMinor });
+  }
+  const of = (kind: BreakdownBy): readonly BreakdownRow[] =>
+    writer.rows(breakdownBy(kind), ['EUR', '2025-03-01', '2025-03-31', '2024-03-01', '2024-03-31']);
+  for (const [kind, name] of [
+    ['category', 'Repairs'],
+    ['account', 'Card'],
+  ] as const) {
+    const rows = of(kind);
+    expect(new Set(rows.map(({ key }) => key)).size).toBe(2);
+    expect(rows).toMatchObject([
+      { name, groupName: 'Car', spentMinor: 300 },
+      { name, groupName: 'Home', spentMinor: 100 },
+    ]);
+  }
+  expect(of('payee')).toMatchObject([{ name: 'Shop', groupName: '', spentMinor: 400 }]);
+});
