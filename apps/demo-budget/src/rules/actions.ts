@@ -12,31 +12,22 @@ type RuleColumns = Omit<RuleRow, 'id'>;
  */
 export async function addRule(writer: Writer, rule: Rule, entryIds: readonly string[] = []): Promise<string> {
   const id = newId();
-  const columns = columnsOf(rule);
-  await writer.batch([
-    {
-      sql: 'INSERT INTO rules (id, field, test, value, moreConditions, needs, categoryId, payee, notes, status, split, createdAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      params: [
-        id,
-        columns.field,
-        columns.test,
-        columns.value,
-        columns.moreConditions,
-        columns.needs,
-        columns.categoryId,
-        columns.payee,
-        columns.notes,
-        columns.status,
-        columns.split,
-        Date.now(),
-      ],
-    },
-    ...giveToEntries(rule, entryIds),
-  ]);
+  await writer.batch([insertion(id, columnsOf(rule)), ...giveToEntries(rule, entryIds)]);
   return id;
 }
 
-/** Writes the differences, and applies the rule to entries as `addRule` does. */
+function insertion(id: string, columns: RuleColumns): SqlStatement {
+  const names = Object.keys(columns) as (keyof RuleColumns)[];
+  return {
+    sql: `INSERT INTO rules (id, createdAtMs, ${names.join(', ')}) VALUES (?, ?${', ?'.repeat(names.length)})`,
+    params: [id, Date.now(), ...names.map((name) => columns[name])],
+  };
+}
+
+/**
+ * Writes the differences, and applies the rule to entries as `addRule` does. A rule that was deleted since its form was
+ * opened is added again.
+ */
 export async function changeRule(
   writer: Writer,
   before: RuleRow,
@@ -49,7 +40,9 @@ export async function changeRule(
     sql: `UPDATE rules SET ${changed.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
     params: [...changed.map((column) => after[column]), before.id],
   };
-  const statements = [...(changed.length === 0 ? [] : [update]), ...giveToEntries(rule, entryIds)];
+  const isThere = (await writer.query('SELECT 1 FROM rules WHERE id = ?', [before.id])).length > 0;
+  const own = !isThere ? [insertion(before.id, after)] : changed.length > 0 ? [update] : [];
+  const statements = [...own, ...giveToEntries(rule, entryIds)];
   if (statements.length > 0) await writer.batch(statements);
 }
 

@@ -19,6 +19,8 @@ import { choicesOf, type Rule, type RuleCondition, type RuleStatus } from './rul
 export interface RuleFormProps {
   /** Initial values of the fields; undefined for a new rule. */
   readonly rule?: Rule;
+  /** False once another device has deleted the rule. */
+  readonly isListed?: boolean;
   readonly categories: readonly CategoryRow[];
   readonly accounts: readonly AccountRow[];
   /** The currency of typed amounts. */
@@ -29,7 +31,15 @@ export interface RuleFormProps {
 }
 
 /** An "If … then …" sentence to fill in, with a preview of its matches. */
-export function RuleForm({ rule, categories, accounts, currency, onSave, onCancel }: RuleFormProps): ReactNode {
+export function RuleForm({
+  rule,
+  isListed = true,
+  categories,
+  accounts,
+  currency,
+  onSave,
+  onCancel,
+}: RuleFormProps): ReactNode {
   const [needs, setNeeds] = useState<RuleNeeds>(rule?.needs ?? 'all');
   const [drafts, setDrafts] = useState<readonly ConditionDraft[]>(() =>
     (rule?.conditions ?? [firstCondition]).map((condition) => draftOf(condition, currency)),
@@ -168,6 +178,11 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
           Also apply to{' '}
           {matches.ids.length === 1 ? 'this entry' : `these ${matches.ids.length.toLocaleString(locale)} entries`}
         </label>
+      )}
+      {!isListed && (
+        <p className="problem" role="status">
+          This rule was deleted in the meantime. Save it to add it again.
+        </p>
       )}
       <FormEnd problem={problem} submit={rule === undefined ? 'Add rule' : 'Save'} onCancel={onCancel} />
     </form>

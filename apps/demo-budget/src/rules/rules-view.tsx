@@ -8,6 +8,7 @@ import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { NameField } from '../shell/name-field.tsx';
+import { isListed, withOpenedRow, type OpenedRow } from '../shell/opened-row.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { addRule, changeRule, deleteRule, renamePayee } from './actions.ts';
 import { RuleForm } from './rule-form.tsx';
@@ -22,9 +23,12 @@ export function RulesView(): ReactNode {
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const { rows: accounts } = useQuery<AccountRow>(accountsWithBalances);
   const mayWrite = useMayWrite();
-  const [opened, setAdding] = useState(false);
-  const adding = opened && mayWrite;
-  const [edited, setEdited] = useState<RuleRow | null>(null);
+  const [isAdding, setAdding] = useState(false);
+  const adding = isAdding && mayWrite;
+  const [opened, setOpened] = useState<OpenedRow<RuleRow> | null>(null);
+  const edited = mayWrite ? opened : null;
+  const listed = withOpenedRow(rules, edited);
+  const leave = (): void => setOpened(null);
   const currency = accounts[0]?.currency ?? 'EUR';
   const nameOf = (
     named: readonly { readonly id: string; readonly name: string }[],
@@ -62,31 +66,28 @@ export function RulesView(): ReactNode {
       )}
       <section>
         <h2>Rules</h2>
-        {rules.length === 0 && (
+        {listed.length === 0 && (
           <p className="empty">
             No rules yet. A rule sets the category, payee or memo of entries as you import or add them.
           </p>
         )}
-        {rules.length > 0 && (
+        {listed.length > 0 && (
           <ul className="rule-list card">
-            {rules.map((row) =>
-              mayWrite && row.id === edited?.id ? (
+            {listed.map((row, index) =>
+              edited !== null && row.id === edited.row.id ? (
                 <li key={row.id} className="rule-edited">
                   <RuleForm
                     {...fields}
-                    {...ruleProps(edited)}
+                    {...ruleProps(edited.row)}
+                    isListed={isListed(rules, edited)}
                     onSave={(rule, entryIds) =>
-                      save(
-                        () => changeRule(client, edited, rule, entryIds),
-                        'Rule changed.',
-                        () => setEdited(null),
-                      )
+                      save(() => changeRule(client, edited.row, rule, entryIds), 'Rule changed.', leave)
                     }
-                    onCancel={() => setEdited(null)}
+                    onCancel={leave}
                   />
                 </li>
               ) : (
-                <RuleLine key={row.id} row={row} names={names} onEdit={() => setEdited(row)} />
+                <RuleLine key={row.id} row={row} names={names} onEdit={() => setOpened({ row, index })} />
               ),
             )}
           </ul>
@@ -163,7 +164,7 @@ function Payees({ nameOf }: { readonly nameOf: (categoryId: string | null) => st
         onChange={(event) => setSearch(event.target.value)}
       />
       {!loading && payees.length === 0 && (
-        <p className="empty">{search === '' ? 'No payees yet.' : 'No entries found.'}</p>
+        <p className="empty">{search === '' ? 'No payees yet.' : 'No payees found.'}</p>
       )}
       {payees.length > 0 && (
         <ul className="payee-list card">
@@ -174,7 +175,7 @@ function Payees({ nameOf }: { readonly nameOf: (categoryId: string | null) => st
                 onRename={(name) =>
                   run(
                     () => renamePayee(client, row.payee, name),
-                    (count) => `${count === 1 ? '1 entry' : `${count} entries`} renamed.`,
+                    (count) => `${count === 1 ? '1 entry' : `${count.toLocaleString(locale)} entries`} renamed.`,
                   )
                 }
               />

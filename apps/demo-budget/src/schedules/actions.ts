@@ -34,14 +34,21 @@ const columns = [
 /** Resolves to the new schedule's id. */
 export async function addSchedule(writer: Writer, fields: ScheduleFields): Promise<string> {
   const id = newId();
-  await writer.execute(
-    `INSERT INTO schedules (id, createdAtMs, ${columns.join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`,
-    [id, Date.now(), ...columns.map((column) => fields[column])],
-  );
+  await writer.execute(insertion(id, fields));
   return id;
 }
 
-/** Writes only the differences. Entries already made from the schedule stay as they are. */
+function insertion(id: string, fields: ScheduleFields): SqlStatement {
+  return {
+    sql: `INSERT INTO schedules (id, createdAtMs, ${columns.join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`,
+    params: [id, Date.now(), ...columns.map((column) => fields[column])],
+  };
+}
+
+/**
+ * Writes only the differences. Entries already made from the schedule stay as they are. A schedule that was deleted
+ * since its form was opened is added again with the same id, so its past days stay done.
+ */
 export async function changeSchedule(
   writer: Writer,
   id: string,
@@ -49,11 +56,13 @@ export async function changeSchedule(
   after: ScheduleFields,
 ): Promise<void> {
   const changed = columns.filter((column) => before[column] !== after[column]);
-  if (changed.length === 0) return;
-  await writer.execute(`UPDATE schedules SET ${changed.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`, [
-    ...changed.map((column) => after[column]),
-    id,
-  ]);
+  const isThere = (await writer.query('SELECT 1 FROM schedules WHERE id = ?', [id])).length > 0;
+  if (!isThere) await writer.execute(insertion(id, after));
+  else if (changed.length > 0)
+    await writer.execute(`UPDATE schedules SET ${changed.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`, [
+      ...changed.map((column) => after[column]),
+      id,
+    ]);
 }
 
 /** Entries that were made from the schedule are kept. */

@@ -17,6 +17,8 @@ import { unitWords } from './repetition-words.ts';
 
 export interface ScheduleFormProps {
   readonly schedule?: ScheduleRow;
+  /** False once the schedule is no longer in the list: it was deleted, or its account was closed, by another device. */
+  readonly isListed?: boolean;
   /** Not empty. */
   readonly accounts: readonly AccountRow[];
   readonly categories: readonly CategoryRow[];
@@ -28,6 +30,7 @@ export interface ScheduleFormProps {
 /** Form for a recurring entry: its fields and its repetition. */
 export function ScheduleForm({
   schedule,
+  isListed = true,
   accounts,
   categories,
   onSave,
@@ -60,6 +63,8 @@ export function ScheduleForm({
   const [unit, setUnit] = useState<ScheduleUnit>(schedule?.unit ?? 'month');
   const [lastDate, setLastDate] = useState(schedule?.lastDate ?? '');
   const [problem, setProblem] = useState<string | null>(null);
+  const isOpen = (usedId: string | null | undefined): boolean =>
+    usedId === null || accounts.some((candidate) => candidate.id === usedId);
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -107,6 +112,7 @@ export function ScheduleForm({
         <label className={other === undefined ? '' : 'wide'}>
           {other === undefined ? 'Account' : 'From account'}
           <select value={accountId} onChange={(event) => setAccountId(event.target.value)}>
+            {account === undefined && <option value={accountId}>Choose an account</option>}
             {accounts.map((candidate) => (
               <option key={candidate.id} value={candidate.id}>
                 {candidate.name}
@@ -133,7 +139,7 @@ export function ScheduleForm({
           </label>
         )}
         <label>
-          Amount in {account?.currency}
+          Amount in {account?.currency ?? schedule?.currency}
           <input
             className="amount-input"
             value={amount}
@@ -180,6 +186,13 @@ export function ScheduleForm({
           <input type="date" value={lastDate} onChange={(event) => setLastDate(event.target.value)} />
         </label>
       </div>
+      {!isListed && (
+        <p className="problem" role="status">
+          {isOpen(schedule?.accountId) && isOpen(schedule?.otherAccountId)
+            ? 'This scheduled entry was deleted in the meantime. Save it to add it again.'
+            : 'Its account was closed or deleted in the meantime. Choose an open account before you save.'}
+        </p>
+      )}
       <FormEnd problem={problem} submit={schedule === undefined ? 'Add' : 'Save'} onCancel={onCancel}>
         {(other !== undefined || others.length > 0) && (
           <button
@@ -190,7 +203,7 @@ export function ScheduleForm({
             {other === undefined ? 'Transfer' : 'Not a transfer'}
           </button>
         )}
-        {onDelete !== undefined && (
+        {onDelete !== undefined && isListed && (
           <button type="button" className="danger" onClick={onDelete}>
             Delete
           </button>

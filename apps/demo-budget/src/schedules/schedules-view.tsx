@@ -9,6 +9,7 @@ import { Amount } from '../shell/amount.tsx';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { formatDay, today } from '../shell/locale.ts';
 import { NoAccountYet } from '../shell/no-account-yet.tsx';
+import { isListed, withOpenedRow, type OpenedRow } from '../shell/opened-row.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type DueDay } from './actions.ts';
 import { nextDay } from './occurrences.ts';
@@ -25,9 +26,12 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
   const { rows: allAccounts } = useQuery<AccountRow>(accountsWithBalances);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const mayWrite = useMayWrite();
-  const [opened, setAdding] = useState(false);
-  const adding = opened && mayWrite;
-  const [edited, setEdited] = useState<ScheduleRow | null>(null);
+  const [isAdding, setAdding] = useState(false);
+  const adding = isAdding && mayWrite;
+  const [opened, setOpened] = useState<OpenedRow<ScheduleRow> | null>(null);
+  const edited = mayWrite ? opened : null;
+  const listed = withOpenedRow(schedules, edited);
+  const leave = (): void => setOpened(null);
   const accounts = allAccounts.filter((account) => account.closed === 0);
   if (loading) return null;
   return (
@@ -55,34 +59,31 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
         />
       )}
       {due.length > 0 && <DueList due={due} />}
-      {schedules.length === 0 && accounts.length > 0 && !adding && (
+      {listed.length === 0 && accounts.length > 0 && !adding && (
         <p className="empty">Enter rent, wages or the phone bill once, and they repeat.</p>
       )}
       {accounts.length === 0 && <NoAccountYet budget={budget}>Nothing to schedule yet.</NoAccountYet>}
-      {schedules.length > 0 && (
+      {listed.length > 0 && (
         <section>
           <h2>All</h2>
           <ul className="schedule-list card">
-            {schedules.map((schedule) =>
-              mayWrite && schedule.id === edited?.id ? (
+            {listed.map((schedule, index) =>
+              edited !== null && schedule.id === edited.row.id ? (
                 <li key={schedule.id}>
                   <ScheduleForm
-                    schedule={edited}
+                    schedule={edited.row}
+                    isListed={isListed(schedules, edited)}
                     accounts={accounts}
                     categories={categories}
                     onSave={(fields) =>
-                      save(
-                        () => changeSchedule(client, edited.id, edited, fields),
-                        'Changed.',
-                        () => setEdited(null),
-                      )
+                      save(() => changeSchedule(client, edited.row.id, edited.row, fields), 'Changed.', leave)
                     }
-                    onCancel={() => setEdited(null)}
+                    onCancel={leave}
                     onDelete={() =>
                       save(
-                        () => deleteSchedule(client, edited.id),
-                        `${scheduleName(edited)} is no longer scheduled.`,
-                        () => setEdited(null),
+                        () => deleteSchedule(client, edited.row.id),
+                        `${scheduleName(edited.row)} is no longer scheduled.`,
+                        leave,
                       )
                     }
                   />
@@ -93,7 +94,7 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
                     <button
                       type="button"
                       className="quiet schedule-open"
-                      onClick={() => setEdited(schedule)}
+                      onClick={() => setOpened({ row: schedule, index })}
                       aria-label={`Edit ${scheduleName(schedule)}`}
                     >
                       <ScheduleWords schedule={schedule} />
