@@ -163,7 +163,6 @@ function GroupedCategories({ categories, kind }: GroupedCategoriesProps): ReactN
               </span>
             )}
             <NameField
-              key={category.name}
               name={category.name}
               onRename={(name) => run(() => renameCategory(client, category.id, name), 'Category renamed.')}
             />

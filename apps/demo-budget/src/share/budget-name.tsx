@@ -1,5 +1,5 @@
 import { useClient } from '@rockpool/client/react';
-import { useEffect, useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { setSetting } from '../settings/actions.ts';
 import { useSettings } from '../settings/use-settings.ts';
@@ -11,15 +11,16 @@ export function BudgetName(): ReactNode {
   const save = useSave();
   const mayWrite = useMayWrite();
   const { name } = useSettings();
-  const [typed, setTyped] = useState(name);
-  useEffect(() => setTyped(name), [name]);
+  // Null while nothing is typed: the field then shows a name by another person at once, and never overwrites it.
+  const [typed, setTyped] = useState<string | null>(null);
   if (!mayWrite) return null;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
+    if (typed === null) return;
     save(
       () => setSetting(client, 'name', typed.trim()),
       'Budget renamed.',
-      () => undefined,
+      () => setTyped((last) => (last === typed ? null : last)),
     );
   };
   return (
@@ -27,14 +28,14 @@ export function BudgetName(): ReactNode {
       <label>
         Name of this budget
         <input
-          value={typed}
+          value={typed ?? name}
           maxLength={40}
           placeholder="Household"
           autoComplete="off"
           onChange={(event) => setTyped(event.target.value)}
         />
       </label>
-      <button type="submit" disabled={typed.trim() === name}>
+      <button type="submit" disabled={(typed ?? name).trim() === name}>
         Rename budget
       </button>
     </form>
