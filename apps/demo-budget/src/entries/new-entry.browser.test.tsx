@@ -4,6 +4,7 @@ import { userEvent } from 'vitest/browser';
 import { inApp, type InApp } from '../../testing/in-app.tsx';
 import { addAccount } from '../accounts/actions.ts';
 import { makeBudget } from '../budget/budget.ts';
+import { addCategory } from '../categories/actions.ts';
 import { addEntry } from './actions.ts';
 import { EntriesView } from './entries-view.tsx';
 
@@ -64,4 +65,23 @@ it('a new entry keeps its values when the user chooses another account', async (
   await userEvent.selectOptions(found('.account-choice select'), 'Purse (EUR)');
   flushSync(() => found<HTMLButtonElement>(`${newForm} button[type="submit"]`).click());
   await expect.poll(entries).toEqual([{ account: 'Purse', payee: 'Baker', amountMinor: -300 }]);
+});
+
+it('a new entry keeps its values, and says so in plain words, if its category is deleted elsewhere', async () => {
+  const categoryId = await addCategory(app.client, 'Food', 'spending');
+  app.show('entries', <EntriesView budget={makeBudget()} accountId="" />);
+  await expect.poll(() => app.container.querySelector('.page-head button.primary')).not.toBeNull();
+  flushSync(() => found<HTMLButtonElement>('.page-head button.primary').click());
+  await type();
+  await userEvent.selectOptions(found(`${newForm} select.category`), 'Food');
+  await app.client.execute('DELETE FROM categories WHERE id = ?', [categoryId]);
+  await expect
+    .poll(() => found<HTMLSelectElement>(`${newForm} select.category`).selectedOptions[0]?.textContent)
+    .toBe('Unknown category');
+  flushSync(() => found<HTMLButtonElement>(`${newForm} button[type="submit"]`).click());
+  await expect.poll(() => app.container.querySelector('.failure p')).not.toBeNull();
+  expect(found('.failure p').textContent).toBe(
+    'A category or account that this uses was deleted in the meantime, so nothing was saved. Choose another one.',
+  );
+  expect(found<HTMLInputElement>(`${newForm} .amount-input`).value).toBe('3');
 });

@@ -24,7 +24,7 @@ export class PeopleError extends Error {
 }
 
 const sentences: Readonly<Record<PeopleProblem, string>> = {
-  unreachable: 'The member list is on the server, which is unreachable right now.',
+  unreachable: 'Members and invitations are kept on the server, which cannot be reached right now.',
   'not-allowed': 'Only owners can do that.',
   'invitation-invalid': 'This invitation was already used or has expired. Ask for a new one.',
   failed: 'The server could not do that. Try again.',

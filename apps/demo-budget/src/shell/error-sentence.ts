@@ -35,6 +35,10 @@ export function errorSentence(error: unknown): string {
       return 'This change is too large, so none of it was saved.';
     case 'transaction-timeout':
       return 'This change took too long, so nothing was changed. Select fewer entries.';
+    case 'constraint-foreign-key':
+      return 'A category or account that this uses was deleted in the meantime, so nothing was saved. Choose another one.';
+    case 'changes-unsent':
+      return 'Some changes have not reached the server yet. Wait until this budget is up to date, then try again.';
     case 'undo-refused':
       return 'This was changed again since then, so it was not undone.';
     case 'conflict-not-restorable':
@@ -46,11 +50,11 @@ export function errorSentence(error: unknown): string {
     case 'version-names-full':
       return 'There are too many named versions. Remove a name first.';
     case 'branch-ended':
-      return 'This what-if was taken over or thrown away in another tab.';
+      return 'This what-if was applied or discarded in another tab.';
     case 'branch-missing':
-      return 'There is no what-if on this device. It may have been taken over or thrown away.';
+      return 'There is no what-if on this device. It may have been applied or discarded.';
     case 'branch-schema-changed':
-      return 'The app was updated since this what-if began, so it cannot be taken over. You can still read it.';
+      return 'The app was updated since this what-if began, so it cannot be applied. You can still read it.';
     case 'leader-unreachable':
     case 'transaction-lost':
       return 'The tab that saves did not respond. This change was not saved. Try again.';

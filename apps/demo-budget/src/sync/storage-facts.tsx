@@ -1,5 +1,6 @@
 import type { Persistence } from '@rockpool/client';
 import { useEffect, useState, type ReactNode } from 'react';
+import { useReport } from '../shell/failure.tsx';
 import { megabytes } from '../shell/megabytes.ts';
 
 interface Storage {
@@ -24,6 +25,14 @@ export function StorageFacts({ persistence }: { readonly persistence: Persistenc
     readStorage().then(setStorage, () => setStorage(null));
   };
   useEffect(refresh, []);
+  const report = useReport();
+  const [isDeclined, setDeclined] = useState(false);
+  const protect = (): void => {
+    navigator.storage.persist().then((promised) => {
+      setDeclined(!promised);
+      refresh();
+    }, report);
+  };
   return (
     <div>
       <dt>Saved on this device</dt>
@@ -33,9 +42,15 @@ export function StorageFacts({ persistence }: { readonly persistence: Persistenc
         {storage !== null && !storage.promised && persistence !== 'memory' && (
           <>
             . The browser may clear it when the device runs out of space.{' '}
-            <button type="button" className="quiet" onClick={() => void navigator.storage.persist().then(refresh)}>
+            <button type="button" className="quiet" onClick={protect}>
               Protect it
             </button>
+            {isDeclined && (
+              <span role="status">
+                {' '}
+                The browser declined. It may agree once you have installed this app or bookmarked this page.
+              </span>
+            )}
           </>
         )}
       </dd>
