@@ -7,6 +7,7 @@ import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { AccountKind } from '../schema.ts';
 import { useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { locale } from '../shell/locale.ts';
 import { addAccount } from './actions.ts';
 import { accountKinds, accountKindWords } from './kinds.ts';
@@ -39,7 +40,14 @@ export function AccountForm({ onDone }: { readonly onDone: (accountId: string | 
   };
 
   return (
-    <form className="card form" onSubmit={submit} aria-labelledby={`${id}-title`}>
+    <form
+      className="card form"
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (keyOf(event) === 'Escape') onDone(null);
+      }}
+      aria-labelledby={`${id}-title`}
+    >
       <h2 id={`${id}-title`}>New account</h2>
       <div className="fields">
         <label className="wide">

@@ -2,6 +2,7 @@ import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import type { CategoryRow } from '../queries/categories.ts';
 import { useSave } from '../shell/failure.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { locale } from '../shell/locale.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { deleteCategory } from './actions.ts';
@@ -28,7 +29,14 @@ export function DeleteCategoryForm({ category, categories, onDone }: DeleteCateg
     save(() => deleteCategory(client, category.id, toId === '' ? null : toId), `${category.name} was deleted.`, onDone);
   };
   return (
-    <form className="form delete-category" onSubmit={submit} aria-label={`Delete ${category.name}`}>
+    <form
+      className="form delete-category"
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (keyOf(event) === 'Escape') onDone();
+      }}
+      aria-label={`Delete ${category.name}`}
+    >
       <label>
         {count === 0
           ? 'No entries have this category. Move assigned money to'

@@ -4,6 +4,7 @@ import type { AccountRow } from '../queries/accounts.ts';
 import type { CategoryRow } from '../queries/categories.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useWork } from '../shell/failure.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { locale } from '../shell/locale.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { accountOf, categoryOf, clearedOf, deletionOf, payeeOf } from './actions.ts';
@@ -120,7 +121,13 @@ export function SelectionBar({
           Payee…
         </button>
       ) : (
-        <form onSubmit={rename} className="selection-payee">
+        <form
+          onSubmit={rename}
+          onKeyDown={(event) => {
+            if (keyOf(event) === 'Escape') setPayeeText(null);
+          }}
+          className="selection-payee"
+        >
           <input
             aria-label="Payee of the selected entries"
             value={payee}

@@ -1,4 +1,5 @@
 import { useId, useState, type FormEvent, type ReactNode } from 'react';
+import { keyOf } from '../shell/keys.ts';
 import type { PreviewRow } from './rows/preview.ts';
 
 export interface RowCorrectionProps {
@@ -21,7 +22,14 @@ export function RowCorrection({ row, columns, onCorrect, onCancel }: RowCorrecti
     );
   };
   return (
-    <form className="form" onSubmit={submit} aria-label={`Correct row ${row.rowNumber}`}>
+    <form
+      className="form"
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (keyOf(event) === 'Escape') onCancel();
+      }}
+      aria-label={`Correct row ${row.rowNumber}`}
+    >
       <div className="fields">
         {columns.map(({ column, name }, index) => (
           <label key={column} htmlFor={`${id}-${column}`}>

@@ -7,6 +7,7 @@ import { clearedOfAccount, type AccountRow, type ClearedRow } from '../queries/a
 import { Amount } from '../shell/amount.tsx';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';
+import { keyOf } from '../shell/keys.ts';
 import { locale, today } from '../shell/locale.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { differenceOf, enterDifference, finishReconciling, mayEnter } from './actions.ts';
@@ -42,14 +43,21 @@ export function ReconcileBar({
       (count) =>
         count === 0
           ? 'Reconciled. No new entries to lock.'
-          : `Reconciled: ${count === 1 ? '1 entry is' : `${count} entries are`} locked.`,
+          : `Reconciled: ${count === 1 ? '1 entry is' : `${count.toLocaleString(locale)} entries are`} locked.`,
       onDone,
     );
   };
 
   if (statementMinor === null) {
     return (
-      <form className="card form reconcile" onSubmit={submit} aria-label="Reconcile">
+      <form
+        className="card form reconcile"
+        onSubmit={submit}
+        onKeyDown={(event) => {
+          if (keyOf(event) === 'Escape') onDone();
+        }}
+        aria-label="Reconcile"
+      >
         <label>
           What is the balance on your statement?
           <input
