@@ -113,10 +113,10 @@ for (const { viewport, schemes: viewportSchemes } of windows) {
     await page.getByRole('link', { name: 'Compare with today' }).click();
     await expect(page.getByRole('table', { name: /^Available in/ })).toBeVisible();
     await look('comparison');
-    await page.getByRole('button', { name: 'Throw away …' }).click();
-    await page.getByRole('button', { name: 'Throw it away' }).click();
-    await expect(page.getByRole('status').filter({ hasText: 'thrown away' })).toBeVisible();
-    await look('what-if thrown away');
+    await page.getByRole('button', { name: 'Discard …' }).click();
+    await page.getByRole('button', { name: 'Discard it' }).click();
+    await expect(page.getByRole('status').filter({ hasText: 'discarded' })).toBeVisible();
+    await look('what-if discarded');
     await openAccount(page, 'Giro');
     await page.getByRole('button', { name: 'New entry' }).click();
     await page.getByRole('form', { name: 'New entry' }).getByRole('button', { name: 'Split', exact: true }).click();

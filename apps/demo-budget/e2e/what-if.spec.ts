@@ -6,7 +6,7 @@ import { assign } from './steps/envelopes.ts';
 import { goTo } from './steps/navigation.ts';
 import { banner } from './steps/what-if.ts';
 
-test('the undo shortcut undoes the taking over of a what-if, and not the import before it', async ({ newPerson }) => {
+test('the undo shortcut undoes a what-if that was applied, and not the import before it', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await chooseFile(page, { name: 'bank.csv', contents: 'Date,Payee,Amount\n2025-02-01,Baker,-2.00\n' });
@@ -15,8 +15,8 @@ test('the undo shortcut undoes the taking over of a what-if, and not the import 
   await page.getByRole('button', { name: 'Start a what-if' }).click();
   await assign(page, 'Groceries', '300');
   await banner(page).getByRole('link', { name: 'Compare with today' }).click();
-  await page.getByRole('button', { name: 'Take over' }).click();
-  await expect(page.getByRole('status').filter({ hasText: 'taken over' })).toBeVisible();
+  await page.getByRole('button', { name: 'Apply to the budget' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'applied' })).toBeVisible();
   await page.keyboard.press('Control+z');
   await expect(toast(page)).toContainText('Undone.');
   // Undone already.

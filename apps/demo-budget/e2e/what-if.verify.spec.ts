@@ -7,7 +7,7 @@ import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 import { banner } from './steps/what-if.ts';
 
-test('a what-if for next month survives a reload, can be compared with today, and syncs nothing before it is taken over', async ({
+test('a what-if for next month survives a reload, can be compared with today, and syncs nothing before it is applied', async ({
   newPerson,
 }) => {
   const { page, newTab } = await newPerson();
@@ -46,15 +46,15 @@ test('a what-if for next month survives a reload, can be compared with today, an
   await expect(differs).toHaveCount(3);
   await expect(differs.filter({ hasText: 'New entry: New bike, 5 Jan 2031' })).toContainText('Amount-€400.00');
   await look('comparison with a conflict');
-  await page.getByRole('button', { name: 'Take over' }).click();
+  await page.getByRole('button', { name: 'Apply to the budget' }).click();
   await expect(page.getByRole('alert')).toContainText('Decide each conflict first.');
   const conflict = page.getByRole('group', { name: /^Entry: Rent, .* · Amount$/ });
   await expect(conflict.getByRole('radio', { name: 'Today: -€620.00' })).not.toBeChecked();
   await conflict.getByRole('radio', { name: 'What if: -€650.00' }).check();
-  await page.getByRole('button', { name: 'Take over' }).click();
-  await expect(page.getByRole('status').filter({ hasText: 'taken over' })).toBeVisible();
+  await page.getByRole('button', { name: 'Apply to the budget' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'applied' })).toBeVisible();
   await expect(banner(page)).toHaveCount(0);
-  await look('taken over');
+  await look('applied');
   await expectBalance(other.page, '-€50.00', '2 entries');
   await expect(ledgerRow(other.page, 'New bike')).toBeVisible();
   await page.getByRole('button', { name: 'Undo' }).click();
@@ -67,8 +67,8 @@ test('a what-if for next month survives a reload, can be compared with today, an
   await tab.goto(page.url());
   await expect(tab.getByRole('textbox', { name: 'Assigned to Groceries' })).toHaveValue('50.00');
   await banner(page).getByRole('link', { name: 'Compare with today' }).click();
-  await page.getByRole('button', { name: 'Throw away …' }).click();
-  await page.getByRole('button', { name: 'Throw it away' }).click();
-  await expect(page.getByRole('status').filter({ hasText: 'thrown away' })).toBeVisible();
+  await page.getByRole('button', { name: 'Discard …' }).click();
+  await page.getByRole('button', { name: 'Discard it' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'discarded' })).toBeVisible();
   await expect(tab.getByRole('alert')).toContainText('in another tab');
 });

@@ -82,7 +82,7 @@ export function FilterBar({
             </select>
           </label>
           <label>
-            State
+            Status
             <select
               value={filter.status ?? ''}
               onChange={(event) =>

@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useTask } from '../shell/failure.tsx';
 import { FileInput } from '../shell/file-input.tsx';
+import { locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import type { RestoreProgress } from './actions.ts';
 import { openSaved } from './open-saved.ts';
@@ -32,7 +33,9 @@ export function RestoreCard(): ReactNode {
       <p>Opens an exported .json or .sqlite file as a new budget on this device. The current budget does not change.</p>
       {opening ? (
         <label className="progress">
-          {progress === null ? 'Reading …' : `${progress.writtenCount} of ${progress.totalCount} rows`}
+          {progress === null
+            ? 'Reading …'
+            : `${progress.writtenCount.toLocaleString(locale)} of ${progress.totalCount.toLocaleString(locale)} rows`}
           <progress {...(progress === null ? {} : { value: progress.writtenCount, max: progress.totalCount })} />
         </label>
       ) : (

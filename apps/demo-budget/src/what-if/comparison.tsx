@@ -136,7 +136,7 @@ export function Comparison({ budget }: { readonly budget: Budget }): ReactNode {
       )}
       {asking ? (
         <div className="offer" role="alert">
-          <span>Throw the what-if and all its changes away?</span>
+          <span>Discard the what-if and all its changes?</span>
           <button
             type="button"
             className="danger"
@@ -144,7 +144,7 @@ export function Comparison({ budget }: { readonly budget: Budget }): ReactNode {
             disabled={ending}
             onClick={() => finish('thrown-away', () => branch.discard())}
           >
-            Throw it away
+            Discard it
           </button>
           <button type="button" className="quiet" onClick={() => setAsking(false)}>
             Keep it
@@ -154,11 +154,11 @@ export function Comparison({ budget }: { readonly budget: Budget }): ReactNode {
         <div className="buttons">
           {mayTakeOver && obstacle === null && differences.length > 0 && (
             <button type="button" className="primary" disabled={ending} onClick={take}>
-              Take over
+              Apply to the budget
             </button>
           )}
           <button type="button" disabled={ending} onClick={() => setAsking(true)}>
-            Throw away …
+            Discard …
           </button>
         </div>
       )}
@@ -174,7 +174,7 @@ interface EffectTableProps {
 
 /** The available money of the envelopes that differ, today and in the what-if. */
 function EffectTable({ effect: { envelopes, unassigned }, currency, month }: EffectTableProps): ReactNode {
-  const lines = [{ name: 'Ready to assign', ...unassigned }, ...envelopes].filter(
+  const lines = [{ categoryId: '', name: 'Ready to assign', ...unassigned }, ...envelopes].filter(
     ({ todayMinor, whatIfMinor }) => todayMinor !== whatIfMinor,
   );
   if (lines.length === 0) return <p className="empty">No envelope differs in {formatMonthInFull(month)}.</p>;
@@ -197,8 +197,8 @@ function EffectTable({ effect: { envelopes, unassigned }, currency, month }: Eff
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {lines.map(({ name, todayMinor, whatIfMinor }) => (
-          <tr role="row" key={name}>
+        {lines.map(({ categoryId, name, todayMinor, whatIfMinor }) => (
+          <tr role="row" key={categoryId}>
             <th role="rowheader" scope="row">
               {name}
             </th>

@@ -62,7 +62,7 @@ export default function WhatIfFrame({ budget, children }: WhatIfFrameProps): Rea
       <ViewProvider value={shown}>
         <WhatIfProvider value={whatIf}>
           <ViewBanner kind="what-if">
-            <strong>What if.</strong> Changes stay on this device until you take them over.
+            <strong>What if.</strong> Changes stay on this device until you apply them.
             <a href={hashOf(budget, { page: 'what-if', view: 'what-if' })}>Compare with today</a>
             <a href={hashOf(budget, { page: 'envelopes', view: 'today' })}>Back to today</a>
           </ViewBanner>

@@ -55,10 +55,10 @@ function Start({ budget }: { readonly budget: Budget }): ReactNode {
       {end !== null && (
         <p className="offer" role="status">
           {end === 'thrown-away' ? (
-            <span>The what-if was thrown away. The budget is as it was.</span>
+            <span>The what-if was discarded. The budget is unchanged.</span>
           ) : (
             <>
-              <span>The what-if was taken over. The budget has its changes now.</span>
+              <span>The what-if was applied. The budget now has its changes.</span>
               <button
                 type="button"
                 onClick={() =>
@@ -81,8 +81,8 @@ function Start({ budget }: { readonly budget: Budget }): ReactNode {
         <h2>{exists === true ? 'A what-if is open' : 'Try a plan for next month'}</h2>
         <p>
           A what-if is a copy of the budget on this device. Assign different amounts, add entries that you plan, and see
-          what they do to each envelope. Nobody else sees it and the budget stays as it is, until you take the changes
-          over or throw them away.
+          what they do to each envelope. Nobody else sees it, and the budget stays as it is until you apply the changes.
+          You can also discard them.
         </p>
         {persistence === 'memory' ? (
           <p className="hint">Nothing is saved on this device, so a what-if cannot be kept here.</p>
