@@ -23,16 +23,27 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const S3_URL = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/;
 
+/** An empty variable counts as missing, as in a compose file without values. */
+function variable(environment: Environment, ...names: readonly string[]): string | undefined {
+  return names.map((name) => environment[name] ?? '').find((value) => value !== '');
+}
+
+function endpointOf({ endpoint }: BackupPlace, environment: Environment): string | undefined {
+  return endpoint ?? variable(environment, 'AWS_ENDPOINT_URL_S3', 'AWS_ENDPOINT_URL');
+}
+
 /** The problems of a destination's settings, one sentence each. */
-export function placeProblems({ to, endpoint }: BackupPlace, environment: Environment): string[] {
+export function placeProblems(place: BackupPlace, environment: Environment): string[] {
+  const { to } = place;
   const problems: string[] = [];
   if (to === '') problems.push('the destination of the backup must not be empty');
   if (/^[a-z0-9]+:\/\//i.test(to)) {
     if (!to.startsWith('s3://')) problems.push('the destination of the backup must be s3://BUCKET/PREFIX or a folder');
     else if (!S3_URL.test(to)) problems.push('the destination of the backup must name a bucket: s3://BUCKET/PREFIX');
     for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
-      if ((environment[name] ?? '') === '') problems.push(`a backup to S3 needs ${name} in the environment`);
+      if (variable(environment, name) === undefined) problems.push(`a backup to S3 needs ${name} in the environment`);
   }
+  const endpoint = S3_URL.test(to) ? endpointOf(place, environment) : place.endpoint;
   if (endpoint !== undefined && !isHttpUrl(endpoint))
     problems.push('the endpoint of the backup must be a URL such as https://minio.example.org');
   return problems;
@@ -42,15 +53,14 @@ export function placeProblems({ to, endpoint }: BackupPlace, environment: Enviro
 export function openDestination(place: BackupPlace, environment: Environment): Destination {
   const [, bucket, prefix = ''] = S3_URL.exec(place.to) ?? [];
   if (bucket === undefined) return new FolderDestination(resolve(place.to));
-  const { endpoint = environment['AWS_ENDPOINT_URL_S3'] ?? environment['AWS_ENDPOINT_URL'], pathStyle = false } = place;
   return new S3Destination({
     bucket,
     prefix: prefix.replaceAll(/^\/+|\/+$/g, ''),
-    endpoint,
-    region: place.region ?? environment['AWS_REGION'] ?? environment['AWS_DEFAULT_REGION'] ?? 'us-east-1',
-    pathStyle,
+    endpoint: endpointOf(place, environment),
+    region: place.region ?? variable(environment, 'AWS_REGION', 'AWS_DEFAULT_REGION') ?? 'us-east-1',
+    pathStyle: place.pathStyle ?? false,
     accessKeyId: environment['AWS_ACCESS_KEY_ID'] ?? '',
     secretAccessKey: environment['AWS_SECRET_ACCESS_KEY'] ?? '',
-    sessionToken: environment['AWS_SESSION_TOKEN'],
+    sessionToken: variable(environment, 'AWS_SESSION_TOKEN'),
   });
 }

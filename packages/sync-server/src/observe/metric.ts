@@ -10,6 +10,18 @@ function labelsText(labels: Labels): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
+/**
+ * NaN if the value cannot be read now, for example because the process has no free file descriptors. An exception would
+ * lose all metrics, and end a process that serves them without a framework.
+ */
+function valueOf(read: () => number): number {
+  try {
+    return read();
+  } catch {
+    return Number.NaN;
+  }
+}
+
 function head(name: string, type: string, help: string): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
@@ -52,7 +64,7 @@ export class Gauge implements Metric {
   }
 
   render(): string {
-    return `${head(this.name, 'gauge', this.help)}${this.name} ${this.read()}\n`;
+    return `${head(this.name, 'gauge', this.help)}${this.name} ${valueOf(this.read)}\n`;
   }
 }
 
@@ -69,7 +81,7 @@ export class KeptCounter implements Metric {
   }
 
   render(): string {
-    return `${head(this.name, 'counter', this.help)}${this.name} ${this.read()}\n`;
+    return `${head(this.name, 'counter', this.help)}${this.name} ${valueOf(this.read)}\n`;
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeSchema } from '@rockpool/shared';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { insert } from '../../testing/changeset.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
@@ -82,6 +82,19 @@ describe('metrics on an address of their own', () => {
       await running.stop();
     }
     await expect(fetch(running.metricsUrl as string)).rejects.toThrow();
+  });
+
+  it('are served while the process has no free file descriptors', async () => {
+    const running = await serve({ ...config('--metrics-address', '127.0.0.1:0'), log: () => undefined } as never);
+    // Reads a file of the system.
+    const spy = vi.spyOn(process.memoryUsage, 'rss').mockImplementation(() => {
+      throw new Error('EMFILE: too many open files, uv_resident_set_memory');
+    });
+    onTestFinished(() => running.stop());
+    onTestFinished(() => spy.mockRestore());
+    const text = await (await fetch(running.metricsUrl as string)).text();
+    expect(text).toMatch(/^rockpool_resident_memory_bytes NaN$/m);
+    expect(text).toMatch(/^rockpool_cpu_seconds_total \d/m);
   });
 
   it('cannot have a token too, and need an address that can be parsed', () => {
