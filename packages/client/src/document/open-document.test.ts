@@ -256,6 +256,25 @@ it('a change whose outcome is unknown is written once even if its repetition fai
   expect(document.current.value).toEqual(stored());
 });
 
+it('a change whose outcome is unknown is written once even if its row is deleted and comes back', async () => {
+  let isAnswered = false;
+  let isThere = true;
+  const { document, body, stored, tell } = await openPage(
+    { body: 'tide', n: 1 },
+    { isAnswered: () => isAnswered, isThere: () => isThere },
+  );
+  body().insert(0, 'spring ');
+  await expect(document.saved()).rejects.toMatchObject({ code: 'leader-unreachable' });
+  [isAnswered, isThere] = [true, false];
+  await expect(document.saved()).rejects.toMatchObject({ code: 'document-gone' });
+  body().insert(0, 'low ');
+  isThere = true;
+  tell();
+  await document.saved();
+  expect(document.current).toMatchObject({ state: 'open', error: null, value: { body: 'low spring tide', n: 1 } });
+  expect(stored()).toEqual({ body: 'low spring tide', n: 1 });
+});
+
 it('an open document does not repeat a committed change if the page cannot show the result', async () => {
   const { document, body, stored, writeUnseen } = await openPage({ body: 'tide', n: 1, note: [{ insert: 'ebb' }] });
   const note = document.text('note') as Y.Text;

@@ -320,7 +320,10 @@ class DocumentSync<Value> {
     const isRepeated = this.unanswered !== null;
     this.unanswered = sent;
     const text = await this.source.change(sent.changeJson, sent.requestId).catch(async (thrown: unknown) => {
-      if (isUnflushed(thrown) || !mayBeCommitted(toRockpoolError(thrown), isRepeated)) this.unanswered = null;
+      const error = toRockpoolError(thrown);
+      // If the change was committed before the row was deleted, the row comes back with it.
+      const isUnknown = mayBeCommitted(error, isRepeated) || (isRepeated && error.code === 'document-gone');
+      if (isUnflushed(thrown) || !isUnknown) this.unanswered = null;
       // The change is committed although an error was reported, so it must not be repeated.
       if (isUnflushed(thrown)) {
         this.share(sent.mine);
