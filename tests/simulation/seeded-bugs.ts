@@ -296,8 +296,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: "a stamp of the log taken in place of the site's highest",
     file: server('admission/admit-changeset.ts'),
-    find: 'lastOfSiteUs: site.lastStampUs,',
-    replace: 'lastOfSiteUs: file.log.maxStampUsAt(file.log.watermark),',
+    find: 'lastOfSiteUs: Math.max(site.lastStampUs,',
+    replace: 'lastOfSiteUs: Math.max(file.log.maxStampUsAt(file.log.watermark),',
   },
   {
     name: 'a local database is opened for another server database',

@@ -101,6 +101,8 @@ describe('readers while a writer is open', () => {
     const writer = await openWorker(disk, 'writer', 0, { logLimitBytes: 64 * 1024 });
     writer.connection.run(CREATE);
     fill(writer.connection, 3000);
+    // Otherwise it depends on the speed of the machine which generation the reader reads.
+    expect(await writer.storage.checkpoint(1000)).toBe(true);
     const reader = await openWorker(disk, 'reader', 1);
     reader.connection.run('PRAGMA cache_size = 5');
     const statement = reader.connection.prepare('SELECT id, length(content) FROM entry');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Failure, Hello } from '@rockpool/shared';
+import { PROTOCOL_FLOOR, PROTOCOL_VERSION, type Failure, type Hello } from '@rockpool/shared';
 import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite } from '../../testing/test-client.ts';
@@ -25,7 +25,7 @@ describe('a hello', () => {
     expect(await refusal({ schemaHash: '0'.repeat(32) })).toMatchObject({ code: 'schema-mismatch' });
     expect(await refusal({ protocolVersion: 99 })).toMatchObject({
       code: 'protocol-version',
-      fields: { received: 99, floor: 2, newest: 3 },
+      fields: { received: 99, floor: PROTOCOL_FLOOR, newest: PROTOCOL_VERSION },
     });
     expect(await refusal({ protocolVersion: 0 })).toMatchObject({ code: 'protocol-version' });
   });
