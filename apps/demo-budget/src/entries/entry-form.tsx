@@ -1,4 +1,4 @@
-import { useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type FormEvent, type KeyboardEvent, type ReactNode, type RefObject } from 'react';
 import { decimalMarkOf, formatMinor } from '../money/format.ts';
 import type { CategoryRow } from '../queries/categories.ts';
 import type { LedgerRow, PartRow } from '../queries/ledger.ts';
@@ -30,10 +30,15 @@ export interface EntryFormProps extends Omit<DraftContext, 'mark' | 'entry'> {
   readonly onSave: (result: FormResult) => void;
   readonly onCancel: () => void;
   readonly onDelete?: () => void;
-  /** Opens the shared note and discards unsaved edits of the form. */
+  /** Opens the shared note in place of the form. Not called while the form has unsaved edits. */
   readonly onNote?: () => void;
-  /** Opens the history and discards unsaved edits of the form. */
+  /** Opens the history in place of the form. Not called while the form has unsaved edits. */
   readonly onHistory?: () => void;
+  /**
+   * While the form is shown, a function that returns whether something else may take its place. If the form has unsaved
+   * edits, it returns false, and the form says so.
+   */
+  readonly mayLeave?: RefObject<() => boolean>;
   /** Shown for a reconciled entry: changes it back to cleared. */
   readonly onUnlock?: () => void;
 }
@@ -43,6 +48,7 @@ export function EntryForm(props: EntryFormProps): ReactNode {
   const { entry, parts = [], account, otherAccounts, categories, suggest, onSave, onCancel } = props;
   const context: DraftContext = { account, entry, otherAccounts, mark: decimalMarkOf(locale) };
   const [draft, setDraft] = useState(() => newDraft(context, parts, today()));
+  const [draftBefore] = useState(draft);
   const [problem, setProblem] = useState<string | null>(null);
   const [accountId, setAccountId] = useState(account.id);
   if (accountId !== account.id) {
@@ -73,12 +79,37 @@ export function EntryForm(props: EntryFormProps): ReactNode {
     if ('problem' in result) setProblem(result.problem);
     else onSave(result);
   };
+  const form = useRef<HTMLFormElement>(null);
+  const isLeft = (): boolean => {
+    if (draft === draftBefore) return true;
+    setProblem('Save or cancel your changes first.');
+    form.current?.scrollIntoView({ block: 'nearest' });
+    return false;
+  };
+  const leavingFor = (open: () => void) => (): void => {
+    if (isLeft()) open();
+  };
+  const { mayLeave } = props;
+  useEffect(() => {
+    if (mayLeave === undefined) return undefined;
+    mayLeave.current = isLeft;
+    return () => {
+      mayLeave.current = alwaysLeft;
+    };
+  });
+  const wasLocked = useRef(locked);
+  useEffect(() => {
+    // The focused button is gone.
+    if (wasLocked.current && !locked) form.current?.querySelector('input')?.focus();
+    wasLocked.current = locked;
+  }, [locked]);
   const leaveOnEscape = (event: KeyboardEvent): void => {
     if (keyOf(event) === 'Escape') onCancel();
   };
 
   return (
     <form
+      ref={form}
       className="form entry-form"
       onSubmit={submit}
       onKeyDown={leaveOnEscape}
@@ -114,6 +145,8 @@ export function EntryForm(props: EntryFormProps): ReactNode {
       <FormEnd problem={problem} submit={entry === undefined ? 'Add entry' : 'Save'} onCancel={onCancel}>
         <EntryActions
           {...props}
+          {...(props.onNote === undefined ? {} : { onNote: leavingFor(props.onNote) })}
+          {...(props.onHistory === undefined ? {} : { onHistory: leavingFor(props.onHistory) })}
           isTransfer={draft.otherAccountId !== null}
           isSplit={draft.parts.length > 0}
           onSplit={addPart}
@@ -123,6 +156,9 @@ export function EntryForm(props: EntryFormProps): ReactNode {
     </form>
   );
 }
+
+/** The initial value of `mayLeave`. */
+export const alwaysLeft = (): boolean => true;
 
 /** Says what is wrong with a transfer, and the remedy. */
 function TransferNotice({ entry }: { readonly entry: LedgerRow }): ReactNode {

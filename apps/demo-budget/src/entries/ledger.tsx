@@ -19,6 +19,7 @@ import { ReconcileBar } from '../reconcile/reconcile-bar.tsx';
 import { useTask } from '../shell/failure.tsx';
 import { KeysHelp } from '../shell/keys-help.tsx';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
+import { alwaysLeft } from './entry-form.tsx';
 import { entryButtonId, noteButtonId } from './entry-row.tsx';
 import { LedgerFoot } from './ledger-foot.tsx';
 import { LedgerTable } from './ledger-table.tsx';
@@ -66,15 +67,20 @@ export function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
 
   const open = (form: Form): void => setForms((last) => new Set([...last, form]));
   const close = (form: Form): void => setForms((last) => new Set([...last].filter((other) => other !== form)));
+  const mayLeave = useRef(alwaysLeft);
   const edit = useCallback(
-    (entry: LedgerRow) =>
+    (entry: LedgerRow) => {
+      if (!mayLeave.current()) return;
       runTask(async () => {
         const parts = entry.partCount === 0 ? [] : await client.query<PartRow>(partsOfEntry, [entry.id]);
         setOpened({ kind: 'form', entry, parts });
-      }),
+      });
+    },
     [client, runTask],
   );
-  const openNote = useCallback((entry: LedgerRow) => setOpened({ kind: 'note', entry }), []);
+  const openNote = useCallback((entry: LedgerRow) => {
+    if (mayLeave.current()) setOpened({ kind: 'note', entry });
+  }, []);
   const select = useCallback((entryId: string, selected: boolean | undefined) => {
     setSelection((last) => withEntry(last, entryId, selected));
   }, []);
@@ -160,6 +166,7 @@ export function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
                 )}
                 categories={categories}
                 onOpen={setOpened}
+                mayLeave={mayLeave}
                 onLeave={() => leaveRow(opened.entry)}
                 onDeleted={() => setOpened(null)}
               />

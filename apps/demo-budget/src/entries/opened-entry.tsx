@@ -1,5 +1,5 @@
 import { useClient } from '@rockpool/client/react';
-import { lazy, Suspense, type ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode, type RefObject } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { useView } from '../budget/view.ts';
@@ -31,6 +31,8 @@ export interface OpenedEntryProps {
   readonly otherAccounts: readonly AccountRow[];
   readonly categories: readonly CategoryRow[];
   readonly onOpen: (opened: Opened) => void;
+  /** See `EntryForm`. */
+  readonly mayLeave: RefObject<() => boolean>;
   /** Closes it and returns the focus to the entry's row. */
   readonly onLeave: () => void;
   /** Called once the entry was deleted. */
@@ -67,7 +69,7 @@ export function OpenedEntry(props: OpenedEntryProps): ReactNode {
         onClose={onLeave}
       />
     );
-  return <EditForm key={`${entry.id} ${entry.locked}`} {...props} opened={opened} />;
+  return <EditForm key={entry.id} {...props} opened={opened} />;
 }
 
 interface EditFormProps extends OpenedEntryProps {
@@ -80,6 +82,7 @@ function EditForm({
   otherAccounts,
   categories,
   onOpen,
+  mayLeave,
   onLeave,
   onDeleted,
 }: EditFormProps): ReactNode {
@@ -95,6 +98,7 @@ function EditForm({
       account={account}
       otherAccounts={otherAccounts}
       categories={categories}
+      mayLeave={mayLeave}
       onSave={(result) => save(() => saveChanged(client, account, opened, result), 'Entry changed.', onLeave)}
       onCancel={onLeave}
       onDelete={() => save(() => deleteEntries(client, [entry.id]), `${entryName(entry)} was deleted.`, onDeleted)}
