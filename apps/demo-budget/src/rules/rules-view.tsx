@@ -8,10 +8,10 @@ import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { NameField } from '../shell/name-field.tsx';
-import { isListed, withOpenedRow, type OpenedRow } from '../shell/opened-row.ts';
+import { isListed, withOpenedRows, type OpenedRow } from '../shell/opened-row.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { addRule, changeRule, deleteRule, renamePayee } from './actions.ts';
-import { RuleForm } from './rule-form.tsx';
+import { RuleForm, type RuleFormProps } from './rule-form.tsx';
 import { readRule } from './rule.ts';
 import { ruleSentence, type RuleNames } from './rule-words.ts';
 
@@ -25,10 +25,10 @@ export function RulesView(): ReactNode {
   const mayWrite = useMayWrite();
   const [isAdding, setAdding] = useState(false);
   const adding = isAdding && mayWrite;
-  const [opened, setOpened] = useState<OpenedRow<RuleRow> | null>(null);
-  const edited = mayWrite ? opened : null;
-  const listed = withOpenedRow(rules, edited);
-  const leave = (): void => setOpened(null);
+  // Several may be open: opening one must not discard what was typed into another.
+  const [opened, setOpened] = useState<readonly OpenedRow<RuleRow>[]>([]);
+  const edited = mayWrite ? opened : [];
+  const listed = withOpenedRows(rules, edited);
   const currency = accounts[0]?.currency ?? 'EUR';
   const nameOf = (
     named: readonly { readonly id: string; readonly name: string }[],
@@ -73,28 +73,49 @@ export function RulesView(): ReactNode {
         )}
         {listed.length > 0 && (
           <ul className="rule-list card">
-            {listed.map((row, index) =>
-              edited !== null && row.id === edited.row.id ? (
+            {listed.map((row, index) => {
+              const own = edited.find((one) => one.row.id === row.id);
+              return own !== undefined ? (
                 <li key={row.id} className="rule-edited">
-                  <RuleForm
+                  <EditedRule
                     {...fields}
-                    {...ruleProps(edited.row)}
-                    isListed={isListed(rules, edited)}
-                    onSave={(rule, entryIds) =>
-                      save(() => changeRule(client, edited.row, rule, entryIds), 'Rule changed.', leave)
-                    }
-                    onCancel={leave}
+                    row={own.row}
+                    isListed={isListed(rules, own)}
+                    onLeave={() => setOpened((last) => last.filter((other) => other !== own))}
                   />
                 </li>
               ) : (
-                <RuleLine key={row.id} row={row} names={names} onEdit={() => setOpened({ row, index })} />
-              ),
-            )}
+                <RuleLine
+                  key={row.id}
+                  row={row}
+                  names={names}
+                  onEdit={() => setOpened((last) => [...last, { row, index }])}
+                />
+              );
+            })}
           </ul>
         )}
       </section>
       <Payees nameOf={(categoryId) => nameOf(categories, categoryId, 'a category')} />
     </>
+  );
+}
+
+interface EditedRuleProps extends Pick<RuleFormProps, 'isListed' | 'categories' | 'accounts' | 'currency'> {
+  readonly row: RuleRow;
+  readonly onLeave: () => void;
+}
+
+function EditedRule({ row, onLeave, ...form }: EditedRuleProps): ReactNode {
+  const client = useClient();
+  const save = useSave();
+  return (
+    <RuleForm
+      {...form}
+      {...ruleProps(row)}
+      onSave={(rule, entryIds) => save(() => changeRule(client, row, rule, entryIds), 'Rule changed.', onLeave)}
+      onCancel={onLeave}
+    />
   );
 }
 

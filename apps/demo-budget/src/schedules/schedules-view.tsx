@@ -9,13 +9,13 @@ import { Amount } from '../shell/amount.tsx';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { formatDay, today } from '../shell/locale.ts';
 import { NoAccountYet } from '../shell/no-account-yet.tsx';
-import { isListed, withOpenedRow, type OpenedRow } from '../shell/opened-row.ts';
+import { isListed, withOpenedRows, type OpenedRow } from '../shell/opened-row.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type DueDay } from './actions.ts';
 import { nextDay } from './occurrences.ts';
 import { repetitionWords } from './repetition-words.ts';
 import { scheduleName } from './schedule-name.ts';
-import { ScheduleForm } from './schedule-form.tsx';
+import { ScheduleForm, type ScheduleFormProps } from './schedule-form.tsx';
 import { useSchedules } from './use-schedules.ts';
 
 /** Recurring entries: those that are due, and all schedules. */
@@ -28,10 +28,10 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
   const mayWrite = useMayWrite();
   const [isAdding, setAdding] = useState(false);
   const adding = isAdding && mayWrite;
-  const [opened, setOpened] = useState<OpenedRow<ScheduleRow> | null>(null);
-  const edited = mayWrite ? opened : null;
-  const listed = withOpenedRow(schedules, edited);
-  const leave = (): void => setOpened(null);
+  // Several may be open: opening one must not discard what was typed into another.
+  const [opened, setOpened] = useState<readonly OpenedRow<ScheduleRow>[]>([]);
+  const edited = mayWrite ? opened : [];
+  const listed = withOpenedRows(schedules, edited);
   const accounts = allAccounts.filter((account) => account.closed === 0);
   if (loading) return null;
   return (
@@ -67,25 +67,16 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
         <section>
           <h2>All</h2>
           <ul className="schedule-list card">
-            {listed.map((schedule, index) =>
-              edited !== null && schedule.id === edited.row.id ? (
+            {listed.map((schedule, index) => {
+              const own = edited.find(({ row }) => row.id === schedule.id);
+              return own !== undefined ? (
                 <li key={schedule.id}>
-                  <ScheduleForm
-                    schedule={edited.row}
-                    isListed={isListed(schedules, edited)}
+                  <EditedSchedule
+                    schedule={own.row}
+                    isListed={isListed(schedules, own)}
                     accounts={accounts}
                     categories={categories}
-                    onSave={(fields) =>
-                      save(() => changeSchedule(client, edited.row.id, edited.row, fields), 'Changed.', leave)
-                    }
-                    onCancel={leave}
-                    onDelete={() =>
-                      save(
-                        () => deleteSchedule(client, edited.row.id),
-                        `${scheduleName(edited.row)} is no longer scheduled.`,
-                        leave,
-                      )
-                    }
+                    onLeave={() => setOpened((last) => last.filter((other) => other !== own))}
                   />
                 </li>
               ) : (
@@ -94,7 +85,7 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
                     <button
                       type="button"
                       className="quiet schedule-open"
-                      onClick={() => setOpened({ row: schedule, index })}
+                      onClick={() => setOpened((last) => [...last, { row: schedule, index }])}
                       aria-label={`Edit ${scheduleName(schedule)}`}
                     >
                       <ScheduleWords schedule={schedule} />
@@ -106,12 +97,33 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
                   )}
                   <Amount minor={schedule.amountMinor} currency={schedule.currency} signed />
                 </li>
-              ),
-            )}
+              );
+            })}
           </ul>
         </section>
       )}
     </>
+  );
+}
+
+interface EditedScheduleProps extends Pick<ScheduleFormProps, 'isListed' | 'accounts' | 'categories'> {
+  readonly schedule: ScheduleRow;
+  readonly onLeave: () => void;
+}
+
+function EditedSchedule({ schedule, onLeave, ...form }: EditedScheduleProps): ReactNode {
+  const client = useClient();
+  const save = useSave();
+  return (
+    <ScheduleForm
+      {...form}
+      schedule={schedule}
+      onSave={(fields) => save(() => changeSchedule(client, schedule.id, schedule, fields), 'Changed.', onLeave)}
+      onCancel={onLeave}
+      onDelete={() =>
+        save(() => deleteSchedule(client, schedule.id), `${scheduleName(schedule)} is no longer scheduled.`, onLeave)
+      }
+    />
   );
 }
 

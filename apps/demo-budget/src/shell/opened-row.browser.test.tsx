@@ -71,6 +71,21 @@ it.each([['Gym'], ['Rent']])(
   },
 );
 
+it('opening a second scheduled entry keeps what was typed into the form of the first', async () => {
+  for (const payee of ['Gym', 'Rent']) await schedule(payee);
+  await open('schedules', <SchedulesView budget={makeBudget()} />, '[aria-label="Edit Rent"]');
+  await userEvent.fill(found(`${form} label.wide input`), 'Typed');
+  click('[aria-label="Edit Gym"]');
+  const names = (): string[] =>
+    [...app.container.querySelectorAll<HTMLInputElement>(`${form} label.wide:first-child input`)].map(
+      ({ value }) => value,
+    );
+  expect(names()).toEqual(['Gym', 'Typed']);
+  for (const button of app.container.querySelectorAll<HTMLButtonElement>(`${form} button[type="submit"]`))
+    flushSync(() => button.click());
+  await expect.poll(scheduled).toMatchObject([{ payee: 'Gym' }, { payee: 'Typed' }]);
+});
+
 it('the form of a scheduled entry whose account is closed elsewhere keeps what was typed, and asks for an account', async () => {
   const id = await schedule('Rent');
   await open('schedules', <SchedulesView budget={makeBudget()} />, '[aria-label="Edit Rent"]');

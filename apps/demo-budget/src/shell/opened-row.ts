@@ -4,12 +4,15 @@ export interface OpenedRow<Row> {
   readonly index: number;
 }
 
-/** The rows with the opened one in its place, so that its form keeps what was typed if the row is deleted meanwhile. */
-export function withOpenedRow<Row extends { readonly id: string }>(
+/** The rows with the opened ones in their places, so that a form keeps what was typed if its row is deleted meanwhile. */
+export function withOpenedRows<Row extends { readonly id: string }>(
   rows: readonly Row[],
-  opened: OpenedRow<Row> | null,
+  opened: readonly OpenedRow<Row>[],
 ): readonly Row[] {
-  return opened === null || isListed(rows, opened) ? rows : rows.toSpliced(opened.index, 0, opened.row);
+  return opened
+    .filter((one) => !isListed(rows, one))
+    .toSorted((a, b) => a.index - b.index)
+    .reduce((listed, { row, index }) => listed.toSpliced(index, 0, row), rows);
 }
 
 export function isListed<Row extends { readonly id: string }>(
