@@ -24,7 +24,9 @@ export function insertKept(
   ) as [number][])
     moveChangeset(connection, sequence, sequence + kept.length);
   connection.run('UPDATE rockpool_request SET sequence = sequence + ? WHERE sequence >= ?', kept.length, firstOwn);
-  kept.forEach(([sequence], index) => moveChangeset(connection, sequence as number, firstOwn + index));
+  const numbers = new Map(kept.map(([sequence], index) => [sequence as number, firstOwn + index]));
+  for (const [from, to] of numbers) moveChangeset(connection, from, to);
+  moveRequests(connection, numbers);
   connection.exec(
     'UPDATE rockpool_changelog SET kept_ms = NULL, kept_epoch = NULL WHERE kept_ms IS NOT NULL AND sequence > 0',
   );
@@ -41,21 +43,23 @@ export function insertKept(
 
 /**
  * Keeps the changesets before `firstOwn` that are not rejected, at sequences below `lowest`. `logEpoch` is the log
- * epoch of the server that has them.
+ * epoch of the server that has them. Returns the new sequences by the old ones.
  */
 export function keepBefore(
   connection: Connection,
   logEpoch: Uint8Array | null,
   firstOwn: number,
   lowest: number,
-): void {
+): ReadonlyMap<number, number> {
   const before = connection.rows(
     `SELECT sequence, coalesce((SELECT min(decided_ms) FROM rockpool_decided WHERE up_to >= sequence), (SELECT max(decided_ms) FROM rockpool_decided), 0)
      FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked) ORDER BY sequence`,
     firstOwn,
   ) as [number, number][];
+  const numbers = new Map<number, number>();
   before.forEach(([sequence, keptMs], index) => {
     const below = lowest - before.length + index;
+    numbers.set(sequence, below);
     moveChangeset(connection, sequence, below);
     connection.run(
       'UPDATE rockpool_changelog SET kept_ms = ?, kept_epoch = ? WHERE sequence = ?',
@@ -64,6 +68,16 @@ export function keepBefore(
       below,
     );
   });
+  return numbers;
+}
+
+/** Gives requests the new sequences of their changesets, by the old ones. The table has no index of sequences. */
+export function moveRequests(connection: Connection, numbers: ReadonlyMap<number, number>): void {
+  const requests = connection.rows('SELECT id, sequence FROM rockpool_request') as [Uint8Array | string, number][];
+  for (const [id, sequence] of requests) {
+    const to = numbers.get(sequence);
+    if (to !== undefined) connection.run('UPDATE rockpool_request SET sequence = ? WHERE id = ?', to, id);
+  }
 }
 
 /** Deletes the changesets before `firstOwn`, except rejected ones. */

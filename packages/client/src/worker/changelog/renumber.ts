@@ -1,6 +1,6 @@
 import { changesetHash, encodeOrigin, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
 import { lowestSequence } from './lowest-sequence.ts';
-import { keepBefore, moveChangeset } from './move-changesets.ts';
+import { keepBefore, moveChangeset, moveRequests } from './move-changesets.ts';
 import { WITHDRAWN } from './withdrawn.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
@@ -28,6 +28,7 @@ export function renumber(
   connection: Connection,
   { oldSiteId, logEpoch, firstOwn }: RenumberOptions,
 ): (sequence: number) => number {
+  forgetPruned(connection);
   storeOrigins(connection, oldSiteId);
   const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
   // Removes the entries of masked changesets whose outcome the server has from another copy of the file: a delivery
@@ -42,7 +43,11 @@ export function renumber(
     moveChangeset(connection, sequence as number, --lowest);
     connection.run('UPDATE rockpool_request SET sequence = ? WHERE sequence = ?', lowest, sequence as number);
   }
-  keepBefore(connection, logEpoch, firstOwn, lowest);
+  renumberKeptRequests(
+    connection,
+    Math.min(lastAckedSequence, firstOwn - 1),
+    keepBefore(connection, logEpoch, firstOwn, lowest),
+  );
   connection.run(
     'DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? OR sequence IN (SELECT sequence FROM rockpool_parked WHERE closed = 1)',
     firstOwn,
@@ -79,9 +84,25 @@ function storeOrigins(connection: Connection, siteId: Uint8Array): void {
     );
 }
 
+/** Call before sequences below 0 are assigned: those of pruned changesets are assigned again. */
+function forgetPruned(connection: Connection): void {
+  connection.exec(
+    `UPDATE rockpool_request SET sequence = 0 WHERE sequence < 0
+       AND sequence NOT IN (SELECT sequence FROM rockpool_changelog UNION SELECT sequence FROM rockpool_parked)`,
+  );
+}
+
 /**
- * Gives each request the new sequence of its changeset, so that its write state stays known. Requests whose changesets
- * are already on the server receive 0, which counts as acknowledged.
+ * Lets users undo the transactions of acknowledged changesets that are kept. Changesets that have left the rows are not
+ * undone: a delivery brings them back.
+ */
+function renumberKeptRequests(connection: Connection, lastShown: number, numbers: ReadonlyMap<number, number>): void {
+  moveRequests(connection, new Map([...numbers].filter(([sequence]) => sequence <= lastShown)));
+}
+
+/**
+ * Gives each request the new sequence of its changeset, so that its write state stays known. Other requests whose
+ * changesets are already on the server receive 0, which counts as acknowledged.
  */
 function renumberRequests(connection: Connection, firstOwn: number): void {
   connection.run(

@@ -78,6 +78,64 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
+  const forgotten = expect.objectContaining({ code: 'undo-refused', fields: { problem: 'forgotten' } }) as unknown;
+  const inserting = (id: string): Parameters<OpenDatabase['write']>[0] => ({
+    id,
+    statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [id] }],
+  });
+  const undoing = (id: string): Parameters<OpenDatabase['write']>[0] => ({
+    id: `undo ${id}`,
+    statements: [],
+    action: { kind: 'undo', requestId: id },
+  });
+
+  it('can undo what the server admitted under an earlier site id, also after it is sent to a restored server', () => {
+    const { database, sync } = fiveWritten();
+    const undone = (id: string): unknown => {
+      database.write(undoing(id));
+      return rows(database).map(([key]) => key);
+    };
+    for (const id of ['f', 'g']) database.write(inserting(id));
+    sync.applyDelivery(testDelivery({ from: 2, to: 7, lastAckedSequence: 7, outcomes: admitted(3, 7) }));
+    database.write(inserting('h'));
+    sync.becomeNewSite(8);
+    expect(database.writeStates(['f', 'g', 'h'])).toMatchObject([
+      { state: 'admitted' },
+      { state: 'admitted' },
+      { state: 'pending' },
+    ]);
+    expect(undone('f')).toEqual(['a', 'b', 'c', 'd', 'e', 'g', 'h']);
+    sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true }));
+    sync.becomeNewSite(1);
+    expect(undone('g')).toEqual(['a', 'b', 'c', 'd', 'e', 'h']);
+    expect(undone('undo g')).toEqual(['a', 'b', 'c', 'd', 'e', 'g', 'h']);
+    database.close();
+  });
+
+  it('cannot undo what has left its rows until a delivery', () => {
+    const { database, sync } = fiveWritten();
+    database.write(inserting('f'));
+    sync.becomeNewSite(7);
+    expect(() => database.write(undoing('f'))).toThrow(forgotten);
+    database.close();
+  });
+
+  it('does not confuse what it no longer keeps with what it keeps later', () => {
+    const { database, sync } = fiveWritten();
+    database.write(inserting('f'));
+    sync.applyDelivery(testDelivery({ from: 2, to: 6, lastAckedSequence: 6, outcomes: admitted(3, 6) }));
+    sync.becomeNewSite(7);
+    database.outbox.prune(Number.MAX_SAFE_INTEGER);
+    database.write(inserting('g'));
+    sync.applyDelivery(testDelivery({ from: 6, to: 7, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+    sync.becomeNewSite(2);
+    expect(() => database.write(undoing('f'))).toThrow(forgotten);
+    expect(database.writeStates(['f'])).toEqual([{ state: 'admitted' }]);
+    database.write(undoing('g'));
+    expect(rows(database).map(([id]) => id)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    database.close();
+  });
+
   it('names its earlier site ids in pushes of what it wrote before the change', () => {
     const { database, sync } = fiveWritten();
     const lastOf = (sequence: number): ChangesetOrigin => ({
