@@ -514,9 +514,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'a new site does not name the earlier one',
-    file: client('sync/new-site.ts'),
-    find: 'if (lastHash !== null)',
-    replace: 'if (lastHash !== null && firstOwn < 0)',
+    file: client('changelog/move-earlier-sites.ts'),
+    find: 'if (last !== null)',
+    replace: 'if (last !== null && earlier.length < 0)',
     needs: 'withdrawals',
   },
 ];
