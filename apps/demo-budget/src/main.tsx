@@ -9,6 +9,7 @@ import { keepAppFiles } from './offline/app-update.ts';
 import { JoinView } from './share/join-view.tsx';
 import { invitationOfHash } from './share/members.ts';
 import { App } from './shell/app.tsx';
+import { keepPageOnDrop } from './shell/keep-page-on-drop.ts';
 import { hashOf, placeOfHash } from './shell/navigation.ts';
 import { Opening, Unopened } from './shell/unopened.tsx';
 import './styles/tokens.css';
@@ -116,4 +117,5 @@ function open(options: StartOptions): void {
   );
 }
 
+keepPageOnDrop();
 open({ keepNothing: false });
