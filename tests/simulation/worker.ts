@@ -33,6 +33,8 @@ if (bug !== null) {
     },
   });
   await import('./run-history.ts');
+  // Devices load it when they open.
+  await import('#client/worker/changelog/changelog-code.ts');
   for (const { file } of missing) throw new Error(`${bug.name}: ${file} is not part of the simulation`);
 }
 
