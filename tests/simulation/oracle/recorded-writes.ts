@@ -39,6 +39,8 @@ export interface RecordedWrite {
   readonly site: string;
   readonly sequence: number;
   readonly mark: string | null;
+  /** The device's stamp of a write without a mark, which tells it from others of the same rows. */
+  readonly stampUs: number | null;
   readonly rows: readonly RowWrite[];
   readonly isAtomic: boolean;
   /** What the device had seen: the watermark, and the log to which it belongs. Null if there is no log yet. */
@@ -204,15 +206,16 @@ export class RecordedWrites {
     const known = this.repetitions.get(name);
     if (known !== undefined) return known;
     const { mark, rows } = namesOf(database, sequence);
-    const taken = new Set(this.repetitions.values());
-    const write =
-      mark === undefined
-        ? [...this.ofDevice(device).values()].find(
-            (one) => one.mark === null && !taken.has(one) && rowNames(one.rows) === rows,
-          )
-        : this.byMark.get(mark);
+    const write = mark === undefined ? this.unmarked(device, stampOf(database, sequence), rows) : this.byMark.get(mark);
     if (write !== undefined) this.repetitions.set(name, write);
     return write;
+  }
+
+  /** An edit of a document that the device makes again has a new stamp, but the same rows. */
+  private unmarked(device: string, stampUs: number | null, rows: string): RecordedWrite | undefined {
+    const taken = new Set(this.repetitions.values());
+    const left = [...this.ofDevice(device).values()].filter((one) => one.mark === null && !taken.has(one));
+    return left.find((one) => one.stampUs === stampUs) ?? left.find((one) => rowNames(one.rows) === rows);
   }
 
   /** The write of a rejected changeset, which has a different number once the device continues as a new site. */
@@ -262,6 +265,7 @@ export class RecordedWrites {
       site,
       sequence,
       mark: markRow === undefined ? null : unquoted(markRow.key[0] as Literal),
+      stampUs: markRow === undefined ? stampOf(database, sequence) : null,
       rows,
       isAtomic: isAtomic || original?.isAtomic === true,
       cursor,
@@ -385,6 +389,11 @@ function rowNames(rows: readonly RowWrite[]): string {
 /** Changes with every change of the rows, by this connection or by another one. */
 function versionOf(connection: Connection): string {
   return `${connection.totalChanges} ${String(connection.value('PRAGMA data_version'))}`;
+}
+
+/** Stays the same when the changeset gets another site and sequence. */
+function stampOf(database: OpenDatabase, sequence: number): number | null {
+  return database.changelog.read(sequence)?.stampUs ?? null;
 }
 
 function siteOf(database: OpenDatabase): string {
