@@ -273,6 +273,7 @@ const config: ViteUserConfig = defineConfig({
           provide: { level, seed, threads: 2 },
           setupFiles: nodeSetup,
           execArgv: nodeFlags,
+          globalSetup: postgresOnDemand,
           testTimeout: HANG_MS,
           ...hangLimits,
         },
