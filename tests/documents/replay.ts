@@ -38,8 +38,10 @@ export interface ReplayFigures {
   readonly writerDownBytes: number;
   /** The document on the server. */
   readonly stateBytes: number;
+  /** The growth of the content of both files. The size of a file depends on what was pending at the same time, too. */
+  readonly writerContentBytes: number;
+  readonly readerContentBytes: number;
   readonly writerFileBytes: number;
-  readonly readerFileBytes: number;
   /** A writer before its first write. */
   readonly emptyFileBytes: number;
   /**
@@ -68,6 +70,7 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
     if (when === 'offline') writer.stop();
     for (const device of [writer, reader]) device.messages.length = 0;
     const emptyFileBytes = writer.fileBytes;
+    const emptyContentBytes = writer.contentBytes;
     const before = process.cpuUsage();
     let text = trace.startContent;
     let saves = 0;
@@ -90,8 +93,9 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
       readerDownBytes: reader.bytes('received'),
       writerDownBytes: writer.bytes('received'),
       stateBytes: Number(server.query('SELECT length(state) FROM rockpool_document')[0]?.[0]),
+      writerContentBytes: writer.contentBytes - emptyContentBytes,
+      readerContentBytes: reader.contentBytes - emptyContentBytes,
       writerFileBytes: writer.fileBytes,
-      readerFileBytes: reader.fileBytes,
       emptyFileBytes,
       settleCpuMs: (cpu.user + cpu.system) / 1000,
     };
@@ -173,10 +177,15 @@ class ReplayDevice extends SocketDevice {
   }
 
   get fileBytes(): number {
-    const [pages, pageBytes] = ['page_count', 'page_size'].map((name) =>
-      this.database.connection.value(`PRAGMA ${name}`),
-    ) as [number, number];
-    return pages * pageBytes;
+    return this.pragma('page_count') * this.pragma('page_size');
+  }
+
+  get contentBytes(): number {
+    return (this.pragma('page_count') - this.pragma('freelist_count')) * this.pragma('page_size');
+  }
+
+  private pragma(name: string): number {
+    return this.database.connection.value(`PRAGMA ${name}`) as number;
   }
 
   bytes(direction: NotedMessage['direction']): number {
