@@ -291,6 +291,25 @@ describe('a server restored from an older backup', () => {
     for (const device of [ann, ben]) expect(device.rows('SELECT id, title FROM page')).toEqual([['p', 'of ann']]);
   });
 
+  it('applies what a client wrote before its first connection to no row of another client [MR-41]', async () => {
+    backUp();
+    ben.writeAll("INSERT INTO page (id, title) VALUES ('p', 'of ben')", "INSERT INTO page (id) VALUES ('q')");
+    nowMs += 1000;
+    for (const key of ['p', 'q']) ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'of ann')`);
+    nowMs += 1000;
+    ben.writeAll("DELETE FROM page WHERE id = 'p'", "UPDATE page SET hits = hits + 1 WHERE id = 'q'");
+    await sync(ann, ben);
+    const before = ann.rows('SELECT id, title, hits FROM page ORDER BY id');
+    expect(before).toEqual([
+      ['p', 'of ann', 0],
+      ['q', 'of ann', 0],
+    ]);
+    restore();
+    await sync(ann, ben);
+    for (const device of [ann, ben])
+      expect(device.rows('SELECT id, title, hits FROM page ORDER BY id')).toEqual(before);
+  });
+
   it('accepts changes from between and after two restores of one backup [MR-41]', async () => {
     for (const key of ['p', 'q', 'r']) ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'start')`);
     await sync(ann, ben);

@@ -17,7 +17,8 @@ export function authorOf(
   version: Version,
   { epoch, startedAt, hadSite, epochsBegun }: LogAtWrite,
 ): Author {
-  const isOfOlderEpoch = write.epoch !== null && write.epoch !== epoch;
+  // An author that had received nothing has only its own rows, whatever the log.
+  const isOfOlderEpoch = write.epoch !== null && write.epoch !== epoch && write.cursor > 0;
   // A backup may restore an earlier log epoch, or lack the end of the log that the author had seen.
   const isOfTwoEpochs =
     write.epoch !== null &&

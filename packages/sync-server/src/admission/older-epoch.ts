@@ -18,10 +18,12 @@ export function baseInEpoch(
  * because it is unknown where the two logs diverge: other sites may have written between the restore and its detection,
  * or the log may have been restored twice. The later stamp wins, and the conflict log keeps the replaced value even if
  * the author had seen it.
+ *
+ * With base 0 the author had received nothing from any log, so its rows can only be its own in this one, too.
  */
 export function isOfOlderEpoch(
   { olderEpochUpTo }: Pick<Push, 'olderEpochUpTo'>,
-  { sequence }: PushedChangeset,
+  { sequence, base }: PushedChangeset,
 ): boolean {
-  return sequence <= olderEpochUpTo;
+  return base > 0 && sequence <= olderEpochUpTo;
 }
