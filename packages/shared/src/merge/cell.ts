@@ -11,6 +11,14 @@ export function hasSeenCell({ baseOf, version }: RowChange, columnId: number, ce
   );
 }
 
+/**
+ * Whether the author's copy has everything in a cell. It may lack what the author wrote under an earlier site id: that
+ * leaves the rows until a delivery brings it back.
+ */
+export function hasCell(change: RowChange, columnId: number, cell: Cell | undefined): boolean {
+  return hasSeenCell({ ...change, version: { ...change.version, earlierSites: undefined } }, columnId, cell);
+}
+
 /** The cell after a write that adds to the earlier ones; `value` contains them all. */
 export function accumulated(before: Cell | undefined, value: CellValue, version: WriteVersion): Cell {
   const otherSite = before === undefined || isOwn(version, before.version) ? before?.otherSite : before.version;

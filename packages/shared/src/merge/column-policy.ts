@@ -69,6 +69,8 @@ export interface CellWrite {
   readonly version: Version;
   /** Whether the author had seen everything in `before`. */
   readonly seen: boolean;
+  /** Whether the author's copy has everything in `before`. False if `seen` is false. */
+  readonly has: boolean;
   /** The row's insert, which is the winner if `before` is undefined. */
   readonly inserted: Version;
 }

@@ -1,6 +1,6 @@
 import { cellValuesEqual } from '../change/cell-value.ts';
 import { EXISTENCE_COLUMN_ID } from '../change/changeset.ts';
-import { hasSeenCell } from './cell.ts';
+import { hasCell, hasSeenCell } from './cell.ts';
 import type { LostValue, TablePolicies } from './column-policy.ts';
 import { withGroupBases, withWholeGroups } from './policies/group.ts';
 import { mergeLastWriter } from './policies/last-writer.ts';
@@ -143,7 +143,8 @@ function mergeCells(stored: StoredRow, change: RowChange, { policies, deleteRule
     const before = stored.cells.get(columnId);
     const seen = hasSeenCell(change, columnId, before);
     const policy = policies.byColumn.get(columnId);
-    const merged = policy?.merge?.({ columnId, before, value, version, seen, inserted: stored.inserted }) ?? null;
+    const has = seen && (version.earlierSites === undefined || hasCell(change, columnId, before));
+    const merged = policy?.merge?.({ columnId, before, value, version, seen, has, inserted: stored.inserted }) ?? null;
     if (merged === null) {
       mergeLastWriter(columnId, before, { value, version }, seen, merging);
       continue;

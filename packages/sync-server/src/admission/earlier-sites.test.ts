@@ -126,6 +126,24 @@ describe('what an author wrote under an earlier site id', () => {
     expect(conflicts()).toEqual([['stock', 'delete-wins', 17n, null]]);
   });
 
+  it('is delivered with what its author added to it, if the connection ended before it was delivered', async () => {
+    const a = await tested.server.open();
+    await a.commit([product]);
+    const site = new TestSite();
+    const first = await tested.server.open(site);
+    // The author's rows lack this until a delivery: a copy of the file has sent it.
+    await a.commit([update('products', 'p', { stock: 2n })]);
+    site.earlierSites = [lastOf(a.site)];
+    site.write([update('products', 'p', { stock: 4n })]);
+    first.push();
+    await first.roundTrip();
+    await first.close();
+    const b = await tested.server.connect(site);
+    const { first: delivered } = await b.open(await tested.server.token(), 'household');
+    expect(delivered).toMatchObject({ from: 1, lastAckedSequence: 1 });
+    expect(delivered.groups).toMatchObject([{ kind: 'update', keys: [['p']], values: [[16n]] }]);
+  });
+
   it('is deleted knowingly, also under update-wins', async () => {
     const a = await tested.server.open();
     await a.commit([insert('notes', 'n', { title: 'one', reads: 0n })]);

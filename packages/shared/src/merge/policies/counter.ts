@@ -36,10 +36,10 @@ export const counter: ColumnPolicy = {
 
   capture: (before, after) => counterDelta(before, after),
 
-  merge: ({ before, value, version, seen }) => ({
+  merge: ({ before, value, version, has }) => ({
     cell: accumulated(before, addToCounter(before?.value ?? 0n, value), version),
     conflicts: [],
-    isCorrected: !seen,
+    isCorrected: !has,
   }),
 
   rebase: {

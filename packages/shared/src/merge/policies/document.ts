@@ -138,7 +138,7 @@ export function bindMerge(policies: TablePolicies, mergeOf: (columnId: number) =
 function withMerge(work: DocumentMerge): ColumnPolicy {
   return {
     ...document,
-    merge({ columnId, before, value, version, seen, inserted }) {
+    merge({ columnId, before, value, version, seen, has, inserted }) {
       if (!work.isEdit(value)) return null;
       const isOwnCell = before !== undefined && isOwn(version, before.version) && before.otherSite === undefined;
       const knows = !seen ? 'part' : isOwnCell ? 'own' : 'all';
@@ -154,7 +154,7 @@ function withMerge(work: DocumentMerge): ColumnPolicy {
       return {
         cell: accumulated(before, merged.document, version),
         conflicts: merged.overwritten.map((place) => placeConflict(columnId, place, version)),
-        isCorrected: !seen || !work.isEditOf(merged.document, value),
+        isCorrected: !has || !work.isEditOf(merged.document, value),
       };
     },
     lost(value, standing, site) {
