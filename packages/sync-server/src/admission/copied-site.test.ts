@@ -77,4 +77,23 @@ describe('hashes of decided changesets', () => {
     await latest.commit([entry('8')]);
     expect(kept()).toEqual([6n, 7n, 8n]); // kept because they are not confirmed
   });
+
+  it('are deleted although a clock that was ahead decided earlier ones, which are deleted with later ones', async () => {
+    const { original } = await copied();
+    const commit = async (key: string): Promise<unknown> => {
+      const connection = await tested.server.open(original.site);
+      await connection.commit([entry(key)]);
+      connection.confirm();
+      await connection.roundTrip();
+      await connection.close();
+      return tested.server.query('SELECT sequence FROM rockpool_outcome').flat();
+    };
+    const correctMs = nowMs;
+    nowMs += 3650 * DAY_MS;
+    await commit('6');
+    nowMs = correctMs;
+    expect(await commit('7')).toEqual([6n, 7n]);
+    nowMs += 31 * DAY_MS;
+    expect(await commit('8')).toEqual([8n]);
+  });
 });

@@ -100,16 +100,21 @@ export function confirmOutcomes(
   return confirmed;
 }
 
-/** Deletes the hashes of confirmed changesets after their retention time. Reads one row more than it deletes. */
+/**
+ * Deletes the hashes of confirmed changesets after their retention time. Those of a clock that was ahead would keep the
+ * ones behind them: they are deleted together with a later one.
+ */
 export function pruneOldHashes(sql: SqliteFile, { number, confirmedSequence }: SiteState, nowMs: number): void {
   sql.run(
-    // One combined bound, because with two bounds SQLite would use the first for the index and compare every row with
-    // the second.
-    `DELETE FROM rockpool_outcome WHERE site_number = ?1 AND sequence < min(?2 + 1, ifnull(
-       (SELECT sequence FROM rockpool_outcome WHERE site_number = ?1 AND decided_ms >= ?3 ORDER BY sequence LIMIT 1), ?2 + 1))`,
+    // One bound that is known before the delete, so that SQLite reads only the rows that it deletes.
+    `DELETE FROM rockpool_outcome WHERE site_number = ?1 AND sequence <=
+       (SELECT sequence FROM rockpool_outcome WHERE site_number = ?1 AND decided_ms < ?3 AND sequence < min(?2 + 1, ifnull(
+          (SELECT sequence FROM rockpool_outcome WHERE site_number = ?1 AND decided_ms BETWEEN ?3 AND ?4 ORDER BY sequence LIMIT 1), ?2 + 1))
+        ORDER BY sequence DESC LIMIT 1)`,
     BigInt(number),
     BigInt(confirmedSequence),
     BigInt(nowMs - HASH_RETENTION_MS),
+    BigInt(nowMs),
   );
 }
 
