@@ -1,5 +1,5 @@
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openInMemory } from '../testing/worker/test-database.ts';
 import type { ClientSession } from './client-session.ts';
 import type { LiveDocument } from './interface/live-document.ts';
@@ -110,4 +110,64 @@ it('a document is not read again after a commit to another row', async () => {
   write(`INSERT INTO page (id, content) VALUES ('q', '{"body":"high tide"}')`);
   await runLiveQueries();
   expect(reads()).toBe(before);
+});
+
+/** A page that opens a document without a worker. `shown` holds what the tab shows for its place. */
+async function openPlain(): Promise<{
+  open: () => Promise<LiveDocument<Content>>;
+  shown: () => unknown;
+}> {
+  let shown: unknown = null;
+  const session = {
+    live: { live: () => ({ subscribe: () => () => undefined }) },
+    call: async () => ({
+      names: ['text'],
+      columns: [{ kind: 'mixed', values: ['{"body":"low tide"}'] }],
+      rowCount: 1,
+    }),
+    beforeClose: () => undefined,
+    presence: {
+      about: () => ({ current: [], subscribe: () => () => undefined, set: (state: unknown) => void (shown = state) }),
+    },
+  };
+  return {
+    open: () =>
+      openClientDocument<Content>(session as unknown as ClientSession, schema, 'page', 'p', 'content', () =>
+        expect.unreachable(),
+      ),
+    shown: () => shown,
+  };
+}
+
+describe('two open documents of one place', () => {
+  /** Lets the awareness of a document send its state. */
+  const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
+  it('show the tab until both are closed', async () => {
+    const { open, shown } = await openPlain();
+    const [first, second] = [await open(), await open()];
+    first.awareness.setLocalStateField('busy', 'first');
+    await settled();
+    second.awareness.setLocalStateField('busy', 'second');
+    await settled();
+    expect(shown()).toMatchObject({ busy: 'second' });
+    await second.close();
+    expect(shown()).toMatchObject({ busy: 'first' });
+    await first.close();
+    expect(shown()).toBeNull();
+  });
+
+  it('show the state of the one that the user works in, while the text changes in both', async () => {
+    const { open, shown } = await openPlain();
+    const [idle, used] = [await open(), await open()];
+    idle.awareness.setLocalStateField('busy', false);
+    await settled();
+    used.awareness.setLocalStateField('busy', true);
+    await settled();
+    // As after a commit, which changes both.
+    for (const { doc } of [used, idle])
+      doc.emit('update', [new Uint8Array(), 'rockpool: database', doc, null as never]);
+    await settled();
+    expect(shown()).toMatchObject({ busy: true });
+  });
 });

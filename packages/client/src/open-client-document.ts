@@ -1,5 +1,6 @@
 import { quoteName, RockpoolError, toRockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import type { LiveDocument } from './interface/live-document.ts';
+import type { Presence } from './interface/presence.ts';
 import type { RowHistory } from './interface/row-history.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
 import type { SqlParam } from './rpc/sql-value.ts';
@@ -45,11 +46,44 @@ export async function openClientDocument<Value>(
       history: async () => (await rowHistory()).document(column),
       // A getter, because a long key has no presence, but its document opens.
       get presence() {
-        return session.presence.about(topic);
+        return presenceAmongOthers(session, topic);
       },
     },
     { table, column },
   );
+}
+
+/** The states that the open documents of one place show. The one that changed last is the last. */
+type ShownStates = ReadonlyMap<object, unknown>;
+
+const shownStates = new WeakMap<ClientSession, Map<string, ShownStates>>();
+
+/**
+ * The presence of a place for one of the documents that are open there. A tab shows one state for a place: of those
+ * that its documents show, the one that changed last.
+ */
+function presenceAmongOthers(session: ClientSession, topic: string): Presence {
+  const presence = session.presence.about(topic);
+  const places = shownStates.get(session) ?? new Map<string, ShownStates>();
+  shownStates.set(session, places);
+  const owner = {};
+  return {
+    get current() {
+      return presence.current;
+    },
+    subscribe: presence.subscribe,
+    set(state) {
+      const before = places.get(topic);
+      const others = new Map(before);
+      others.delete(owner);
+      // Typing in one document makes the others show their state again.
+      if (others.size > 0 && before?.has(owner) && JSON.stringify(before.get(owner)) === JSON.stringify(state)) return;
+      const states = state === null ? others : new Map([...others, [owner, state]]);
+      presence.set([...states.values()].at(-1) ?? null);
+      if (states.size > 0) places.set(topic, states);
+      else places.delete(topic);
+    },
+  };
 }
 
 /** The listeners of each client's open documents, and how each document is saved. */
