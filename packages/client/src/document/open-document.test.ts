@@ -579,3 +579,63 @@ describe('the texts of an open document', () => {
     expect(stored()).toEqual({ body: '', n: 1, note: [{ insert: 'low ebb' }] });
   });
 });
+
+it('saved() resolves when the changes made before it are written, though more follow without a pause', async () => {
+  let type = (): void => undefined;
+  const { document, body, stored } = await openPage({ body: '', n: 1 }, { isReached: () => (type(), true) });
+  body().insert(0, 'a');
+  // Each write finds the next character.
+  type = () => body().insert(body().length, 'a');
+  await document.saved();
+  expect((stored() as unknown as Content).body).toMatch(/^a+$/);
+  type = () => undefined;
+  await document.saved();
+  expect(stored()).toEqual(document.current.value);
+});
+
+it('saved() does not reject with the error of an earlier attempt while later changes follow', async () => {
+  let [type, isWritable] = [(): void => undefined, false];
+  const { document, body } = await openPage(
+    { body: '', n: 1 },
+    { isReached: () => (type(), true), isWritable: () => isWritable },
+  );
+  body().insert(0, 'a');
+  await expect(document.saved()).rejects.toMatchObject({ code: 'storage-full' });
+  isWritable = true;
+  type = () => body().insert(body().length, 'a');
+  await document.saved();
+  expect(document.current.error).toBeNull();
+  type = () => undefined;
+});
+
+it('a document whose row comes back before the failure of a write arrives is open again', async () => {
+  let isThere = true;
+  const { document, body, stored, tell } = await openPage({ body: 'tide', n: 1 }, { isThere: () => isThere });
+  isThere = false;
+  body().insert(0, 'low ');
+  await Promise.resolve();
+  // The write has failed, and its answer is under way.
+  isThere = true;
+  tell();
+  await document.saved();
+  expect(document.current).toMatchObject({ state: 'open', error: null, value: { body: 'low tide', n: 1 } });
+  expect(stored()).toEqual({ body: 'low tide', n: 1 });
+});
+
+it('a document that is gone is not read again without a commit if a read fails', async () => {
+  let [isThere, isReadable, reads] = [true, true, 0];
+  const { document, tell } = await openPage(
+    { body: 'tide', n: 1 },
+    { isThere: () => isThere, isReadable: () => (reads++, isReadable) },
+  );
+  isThere = false;
+  tell();
+  await document.saved();
+  expect(document.current.state).toBe('gone');
+  isReadable = false;
+  tell();
+  await document.saved().catch(() => undefined);
+  const before = reads;
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(reads).toBe(before);
+});

@@ -158,8 +158,10 @@ class DocumentSync<Value> {
   /** True if a commit may have changed the document in the database. */
   private hasUpdates = false;
   private isDirty = false;
-  /** True while changes of this page may be missing from the database. */
-  private isUnsaved = false;
+  /** How many changes were made in this page, and how many of them are in the database. */
+  private made = 0;
+  private written = 0;
+  private stepEnd = Promise.withResolvers<void>();
   /** A change that may be in the database. It is repeated under its id, because it must not be written twice. */
   private unanswered: SentChange | null = null;
   private work: Promise<void> | null = null;
@@ -197,11 +199,17 @@ class DocumentSync<Value> {
     this.wake();
   }
 
-  /** Calls `end` when nothing is left to write. No change can be made between the two. */
+  /**
+   * Resolves when the changes made before the call are written, and commits noticed before it are read, even if more
+   * follow without a pause. Calls `end` only when nothing is left to write. No change can be made between the two.
+   */
   async saved(end?: () => void): Promise<void> {
     if (this.isDirty && this.state === 'open') this.wake(); // Tries a failed write again.
-    while (this.work !== null) await this.work;
-    const { failure } = this;
+    const upTo = end === undefined ? this.made : Infinity;
+    // The first step may have begun before the call.
+    for (let steps = 0; this.work !== null && (this.written < upTo || steps < 2); steps++) await this.stepEnd.promise;
+    // While work continues, an error is one of an earlier attempt.
+    const failure = this.work === null ? this.failure : null;
     end?.();
     if (failure !== null) throw failure;
   }
@@ -231,7 +239,7 @@ class DocumentSync<Value> {
     this.show();
     // An editor may still be bound to the Y.Doc. Its changes cannot be refused, and are not written.
     this.doc.once('update', () => {
-      this.isUnsaved = true;
+      this.made++;
       const error = closedError();
       this.setState('closed', error);
       this.source.onProblem(error);
@@ -241,7 +249,7 @@ class DocumentSync<Value> {
 
   /** Why changes of this page are not in the database; null if they are, or if they are still being written. */
   private get failure(): RockpoolError | null {
-    if (!this.isUnsaved) return null;
+    if (this.written === this.made) return null;
     return this.error ?? (this.state === 'gone' ? goneError(this.place) : null);
   }
 
@@ -249,7 +257,7 @@ class DocumentSync<Value> {
     this.known = null;
     if (origin === FROM_DATABASE) return;
     this.isDirty = true;
-    this.isUnsaved = true;
+    this.made++;
     this.wake();
     this.show();
   }
@@ -284,31 +292,46 @@ class DocumentSync<Value> {
   }
 
   private async run(): Promise<void> {
+    let mayBeBack = false;
     try {
-      while (this.hasUpdates || (this.isDirty && this.state === 'open')) await this.step();
-      this.setState(this.state, null);
+      while (this.hasUpdates || (this.isDirty && this.state === 'open')) {
+        await this.step();
+        this.setState(this.state, null);
+        this.endStep();
+      }
     } catch (thrown) {
       const error = toRockpoolError(thrown);
       this.isDirty = true;
-      if (error.code === 'document-gone') this.setState('gone', error);
-      else {
+      if (error.code === 'document-gone') {
+        this.setState('gone', error);
+        // The row may have come back before the answer arrived.
+        mayBeBack = this.hasUpdates;
+      } else {
         this.hasUpdates = true;
         this.setState(this.state, error);
       }
     } finally {
       this.work = null;
+      if (mayBeBack) this.wake();
+      this.endStep();
       this.show();
     }
+  }
+
+  private endStep(): void {
+    this.stepEnd.resolve();
+    this.stepEnd = Promise.withResolvers();
   }
 
   private async step(): Promise<void> {
     if (this.unanswered !== null) return this.write(this.unanswered);
     if (this.isDirty && this.state === 'open') {
       this.isDirty = false;
+      const { made } = this;
       const mine = this.read();
       const change: JsonChange | null = diffJson(this.stored.value, mine, this.path);
       if (change !== null) await this.write({ requestId: newId(), changeJson: JSON.stringify(change), mine });
-      this.isUnsaved = this.isDirty;
+      this.written = made;
       if (change !== null) return;
     }
     if (!this.hasUpdates) return;
@@ -319,6 +342,7 @@ class DocumentSync<Value> {
   private async write(sent: SentChange): Promise<void> {
     const isRepeated = this.unanswered !== null;
     this.unanswered = sent;
+    this.hasUpdates = false; // The text with the change includes all commits so far.
     const text = await this.source.change(sent.changeJson, sent.requestId).catch(async (thrown: unknown) => {
       const error = toRockpoolError(thrown);
       // If the change was committed before the row was deleted, the row comes back with it.
@@ -332,6 +356,7 @@ class DocumentSync<Value> {
       throw thrown;
     });
     this.unanswered = null;
+    if (this.state === 'gone') this.setState('open', null);
     this.take(text, sent.mine);
   }
 

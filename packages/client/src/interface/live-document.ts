@@ -42,7 +42,10 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
   readonly awareness: Awareness;
   /** Opens the history of the document. Rejects like `client.history`. */
   history(): Promise<DocumentHistory<Value>>;
-  /** Resolves when all changes made here are committed. Rejects with the error that prevents this. */
+  /**
+   * Resolves when the changes made here before the call are committed, even if the user continues to type. Rejects with
+   * the error that prevents this.
+   */
   saved(): Promise<void>;
   /**
    * Writes pending changes, then closes the document. Rejects like `saved`, and closes the document nevertheless. An
