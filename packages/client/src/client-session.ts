@@ -41,7 +41,7 @@ export class ClientSession {
   readonly presence: TabPresence;
   readonly status: StatusStore;
   /**
-   * Passes an error to the app. The end of the client is none, because the app has asked for it; a change to a closed
+   * Passes an error to the app. The end of the client is none, because the app has asked for it; a later change of a
    * document is one.
    */
   readonly onProblem: (error: RockpoolError) => void;

@@ -1,3 +1,4 @@
+import { RockpoolError } from '@rockpool/shared';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
 import { openInMemory } from '../testing/worker/test-database.ts';
@@ -116,8 +117,12 @@ it('a document is not read again after a commit to another row', async () => {
 async function openPlain(): Promise<{
   open: () => Promise<LiveDocument<Content>>;
   shown: () => unknown;
+  closeClient: () => void;
+  problems: readonly unknown[];
 }> {
-  let shown: unknown = null;
+  let [shown, isClosed] = [null as unknown, false];
+  const problems: unknown[] = [];
+  const onClose: (() => void)[] = [];
   const session = {
     live: { live: () => ({ subscribe: () => () => undefined }) },
     call: async () => ({
@@ -125,7 +130,12 @@ async function openPlain(): Promise<{
       columns: [{ kind: 'mixed', values: ['{"body":"low tide"}'] }],
       rowCount: 1,
     }),
-    beforeClose: () => undefined,
+    write: async () => {
+      if (isClosed) throw new RockpoolError('client-closed');
+      return [];
+    },
+    beforeClose: (run: () => void) => void onClose.push(run),
+    onProblem: ({ code, fields }: RockpoolError) => void problems.push([code, fields]),
     presence: {
       about: () => ({ current: [], subscribe: () => () => undefined, set: (state: unknown) => void (shown = state) }),
     },
@@ -136,6 +146,11 @@ async function openPlain(): Promise<{
         expect.unreachable(),
       ),
     shown: () => shown,
+    closeClient() {
+      for (const run of onClose) run();
+      isClosed = true;
+    },
+    problems,
   };
 }
 
@@ -170,4 +185,15 @@ describe('two open documents of one place', () => {
     await settled();
     expect(shown()).toMatchObject({ busy: true });
   });
+});
+
+it('a change that an editor makes after its client was closed is reported', async () => {
+  const { open, closeClient, problems } = await openPlain();
+  const document = await open();
+  closeClient();
+  for (const word of ['very ', 'very ']) {
+    document.text('body')?.insert(0, word);
+    await expect(document.saved()).rejects.toMatchObject({ code: 'client-closed' });
+  }
+  expect(problems).toEqual([['client-closed', { closed: 'client' }]]);
 });

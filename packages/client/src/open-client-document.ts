@@ -35,7 +35,10 @@ export async function openClientDocument<Value>(
       read: async () => decodeRows(await session.call((worker) => worker.query(statement)))[0]?.['text'] ?? null,
       async change(changeJson, requestId) {
         const action = { kind: 'change-document', table: tableName, key, column, changeJson } as const;
-        const [outcome] = await session.write([], action, requestId);
+        const [outcome] = await session.write([], action, requestId).catch((thrown: unknown) => {
+          const isClosed = closedClients.has(session) && toRockpoolError(thrown).code === 'client-closed';
+          throw isClosed ? new RockpoolError('client-closed', { closed: 'client' }) : thrown;
+        });
         const [row] = outcome === undefined ? [] : toStatementResult<{ text: string }>(outcome).rows;
         if (row === undefined) throw new RockpoolError('document-gone', { table: tableName, column });
         return row.text;
@@ -91,6 +94,8 @@ type EndListeners = Map<() => void, () => Promise<void>>;
 
 const endListeners = new WeakMap<ClientSession, EndListeners>();
 
+const closedClients = new WeakSet<ClientSession>();
+
 /** See DocumentSource. */
 function beforeEnd(session: ClientSession, listener: () => void, save: () => Promise<void>): () => void {
   const listeners = endListeners.get(session) ?? listenForEnd(session);
@@ -102,7 +107,10 @@ function listenForEnd(session: ClientSession): EndListeners {
   const listeners: EndListeners = new Map();
   endListeners.set(session, listeners);
   const callAll = (): void => listeners.forEach((_save, listener) => listener());
-  session.beforeClose(callAll);
+  session.beforeClose(() => {
+    callAll();
+    closedClients.add(session);
+  });
   session.beforeAway = (event) => {
     // A page that is frozen or cached usually continues, and would then write the text twice; if the browser discards
     // it, the text is lost.

@@ -32,7 +32,7 @@ const path = PathRule.root(rule);
 const yes = (): boolean => true;
 
 type DatabaseState = Record<
-  'isThere' | 'isFlushed' | 'isReadable' | 'isRunning' | 'isReached' | 'isWritable' | 'isAnswered',
+  'isThere' | 'isFlushed' | 'isReadable' | 'isRunning' | 'isReached' | 'isWritable' | 'isAnswered' | 'isClientOpen',
   () => boolean
 >;
 
@@ -47,6 +47,7 @@ async function openPage(
     isReached = yes,
     isWritable = yes,
     isAnswered = yes,
+    isClientOpen = yes,
   }: Partial<DatabaseState> = {},
   shown: (state: unknown) => void = () => undefined,
 ): Promise<{
@@ -79,6 +80,7 @@ async function openPage(
       follow: (listener) => ((tell = listener), () => undefined),
       beforeEnd: (listener) => ((end = listener), () => (end = () => undefined)),
       change: (changeJson, requestId) => {
+        if (!isClientOpen()) return Promise.reject(new RockpoolError('client-closed', { closed: 'client' }));
         if (!isRunning()) return Promise.reject(new RockpoolError('worker-stuck'));
         if (!isReached()) return Promise.reject(new RockpoolError('storage-busy'));
         if (!isWritable()) return Promise.reject(new RockpoolError('storage-full'));
@@ -638,4 +640,89 @@ it('a document that is gone is not read again without a commit if a read fails',
   const before = reads;
   await new Promise((resolve) => setTimeout(resolve));
   expect(reads).toBe(before);
+});
+
+describe('content of the Y.Doc outside of the document', () => {
+  it.each<[string, (doc: Y.Doc) => void]>([
+    ['in a root type of an editor', (doc) => doc.getText('other').insert(0, 'low')],
+    ['in another kind of root type', (doc) => doc.getXmlFragment('prosemirror').push([new Y.XmlText('low')])],
+    ['in a root map', (doc) => doc.getMap('other').set('n', 2)],
+    ['beside the JSON', (doc) => doc.getMap('json').set('other', 2)],
+  ])('%s is reported once', async (_, write) => {
+    const { document, body, stored, problems } = await openPage({ body: 'tide', n: 1 });
+    write(document.doc);
+    write(document.doc);
+    body().insert(0, 'low ');
+    await document.saved();
+    expect([stored(), problems]).toEqual([{ body: 'low tide', n: 1 }, ['document-invalid']]);
+  });
+
+  it('is not reported before there is any', async () => {
+    const { document, body, problems } = await openPage({ body: 'tide', n: 1 });
+    document.doc.getText('other');
+    body().insert(0, 'low ');
+    await document.saved();
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('a Y.Doc that the app destroys', () => {
+  it('closes its document, after what was typed is written', async () => {
+    const { document, body, stored, problems } = await openPage({ body: 'tide', n: 1 });
+    const text = body();
+    text.insert(0, 'spring ');
+    document.doc.destroy();
+    text.insert(0, 'low ');
+    await document.close();
+    expect(stored()).toEqual({ body: 'low spring tide', n: 1 });
+    expect([document.current.state, document.doc.isDestroyed, problems]).toEqual(['closed', true, []]);
+    document.doc.destroy();
+    text.insert(0, 'very ');
+    expect(problems).toEqual(['client-closed']);
+  });
+
+  it('reports what cannot be written', async () => {
+    const { document, body, problems } = await openPage({ body: 'tide', n: 1 }, { isWritable: () => false });
+    body().insert(0, 'low ');
+    document.doc.destroy();
+    await document.close().catch(() => undefined);
+    await Promise.resolve();
+    expect(problems).toEqual(['storage-full']);
+  });
+});
+
+it('the first change is reported that an editor makes after the client was closed', async () => {
+  let isClientOpen = true;
+  const { document, body, end, stored, problems } = await openPage(
+    { body: 'tide', n: 1 },
+    { isClientOpen: () => isClientOpen },
+  );
+  body().insert(0, 'spring ');
+  await Promise.resolve();
+  body().insert(0, 'low ');
+  end();
+  isClientOpen = false;
+  // The page writes again what it has sent.
+  await expect(document.saved()).rejects.toMatchObject({ code: 'client-closed' });
+  expect([stored(), problems]).toEqual([{ body: 'low spring tide', n: 1 }, []]);
+  body().insert(0, 'very ');
+  await document.saved().catch(() => undefined);
+  body().insert(0, 'very ');
+  await document.saved().catch(() => undefined);
+  expect(problems).toEqual(['client-closed']);
+});
+
+it('a change is reported that cannot be written because the app leaves the database', async () => {
+  let isClientOpen = true;
+  const { document, body, end, problems } = await openPage(
+    { body: 'tide', n: 1 },
+    { isClientOpen: () => isClientOpen },
+  );
+  body().insert(0, 'spring ');
+  await Promise.resolve();
+  body().insert(0, 'low ');
+  isClientOpen = false;
+  end();
+  await document.saved().catch(() => undefined);
+  expect(problems).toEqual(['client-closed']);
 });

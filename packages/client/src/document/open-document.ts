@@ -34,7 +34,8 @@ export interface DocumentSource {
   readonly follow: (listener: () => void) => () => void;
   /**
    * Applies a change to the current document in the database and resolves with its new JSON text. A change that is
-   * repeated under the same id is applied once. Rejects with `document-gone`.
+   * repeated under the same id is applied once. Rejects with `document-gone`, and with `client-closed` and `closed` once
+   * the client can write no more.
    */
   readonly change: (changeJson: string, requestId: string) => Promise<string>;
   /**
@@ -104,6 +105,16 @@ export async function openDocument<Value>(source: DocumentSource, place: ColumnP
     undoManager.destroy();
     sync.close();
   };
+  const close = (): Promise<void> => {
+    unfollow();
+    // Ends presence at once. If it ended later, it could hide this tab after the tab has reopened the document.
+    awareness?.destroy();
+    return (closing ??= sync.saved(end));
+  };
+  // Yjs would drop the listeners, and nobody would write what the page has not written yet, or miss what it changes.
+  doc.destroy = () => {
+    if (closing === null) close().catch((thrown: unknown) => source.onProblem(toRockpoolError(thrown)));
+  };
   return {
     doc,
     undoManager,
@@ -119,12 +130,7 @@ export async function openDocument<Value>(source: DocumentSource, place: ColumnP
     history: async () => (await source.history()) as DocumentHistory<Value>,
     change: (next) => sync.change(next),
     saved,
-    close() {
-      unfollow();
-      // Ends presence at once. If it ended later, it could hide this tab after the tab has reopened the document.
-      awareness?.destroy();
-      return (closing ??= sync.saved(end));
-    },
+    close,
   };
 }
 
@@ -134,6 +140,10 @@ function closedError(): RockpoolError {
 
 function goneError({ table, column }: ColumnPlace): RockpoolError {
   return new RockpoolError('document-gone', { table: table.name, column });
+}
+
+function misplacedError({ table, column }: ColumnPlace): RockpoolError {
+  return new RockpoolError('document-invalid', { table: table.name, column, problem: 'root' });
 }
 
 /**
@@ -161,7 +171,11 @@ class DocumentSync<Value> {
   /** How many changes were made in this page, and how many of them are in the database. */
   private made = 0;
   private written = 0;
+  /** How many of them were sent when the page or the client was about to end. */
+  private sent = 0;
   private stepEnd = Promise.withResolvers<void>();
+  /** The codes of the losses that the app knows. */
+  private readonly reported = new Set<string>();
   /** A change that may be in the database. It is repeated under its id, because it must not be written twice. */
   private unanswered: SentChange | null = null;
   private work: Promise<void> | null = null;
@@ -220,6 +234,7 @@ class DocumentSync<Value> {
    */
   sendRest(): void {
     const { source, unanswered } = this;
+    this.sent = this.made;
     if (!this.isDirty || this.state !== 'open') return;
     const report = (thrown: unknown): void => source.onProblem(toRockpoolError(thrown));
     const send = (changeJson: string, requestId: string): void =>
@@ -235,14 +250,14 @@ class DocumentSync<Value> {
 
   close(): void {
     this.setState('closed', this.failure ?? this.error);
-    this.doc.destroy();
+    Doc.prototype.destroy.call(this.doc);
     this.show();
     // An editor may still be bound to the Y.Doc. Its changes cannot be refused, and are not written.
     this.doc.once('update', () => {
       this.made++;
       const error = closedError();
       this.setState('closed', error);
-      this.source.onProblem(error);
+      this.report(error);
       this.show();
     });
   }
@@ -258,8 +273,16 @@ class DocumentSync<Value> {
     if (origin === FROM_DATABASE) return;
     this.isDirty = true;
     this.made++;
+    if (hasMisplaced(this.doc)) this.report(misplacedError(this.place));
     this.wake();
     this.show();
+  }
+
+  /** Reports a loss that no call of the app can learn, for example because an editor made the change. */
+  private report(error: RockpoolError): void {
+    if (this.reported.has(error.code)) return;
+    this.reported.add(error.code);
+    this.source.onProblem(error);
   }
 
   private setState(state: LiveDocumentState['state'], error: RockpoolError | null): void {
@@ -309,6 +332,8 @@ class DocumentSync<Value> {
       } else {
         this.hasUpdates = true;
         this.setState(this.state, error);
+        // The app has closed the client, but not the editor.
+        if ('closed' in error.fields && this.made > this.sent) this.report(error);
       }
     } finally {
       this.work = null;
@@ -413,4 +438,11 @@ function stateOf<Value>(
     state,
     error,
   });
+}
+
+/** Whether a Y.Doc has content that is not part of its document, for example in a root type of an editor. */
+function hasMisplaced(doc: Doc): boolean {
+  const root = rootOf(doc);
+  const others = [...doc.share.values()].filter((type: unknown) => type !== root);
+  return root.size > 1 || others.some(({ _start: start, _map: members }) => start !== null || members.size > 0);
 }

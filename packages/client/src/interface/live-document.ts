@@ -13,6 +13,10 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
    * change that merges with the changes of others. Changes made elsewhere, in any tab or on another device, appear in
    * it. Only the JSON leaves this page: positions in the Y.Doc mean nothing elsewhere (`awareness` translates the
    * positions of cursors), and formats leave it only for a text that is declared as `richText`.
+   *
+   * Bind editors to `text(…)`. A root type of an editor's own, such as `doc.getText('other')`, is not part of the
+   * document: it is never written, and `onError` receives `document-invalid` with the problem `root`, once per document.
+   * `doc.destroy()` closes the document like `close`; `onError` receives what `close` would reject with.
    */
   readonly doc: Doc;
   /**
@@ -50,7 +54,8 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
   /**
    * Writes pending changes, then closes the document. Rejects like `saved`, and closes the document nevertheless. An
    * editor may still change the Y.Doc of a closed document: these changes are not written, `onError` receives
-   * `client-closed` for the first of them (`closed` is `document`), and `saved` rejects with it from then on.
+   * `client-closed` for the first of them (`closed` is `document`), and `saved` rejects with it from then on. The same
+   * is true of an open document whose client is closed (`closed` is `client`).
    */
   close(): Promise<void>;
 }
