@@ -6,6 +6,12 @@ import { workOnDocument, type DocumentWork } from '../src/documents/document-wor
 /** The value of the gate while a thread is in its loop. */
 export const LOOPING = 2;
 
+/** The value of the gate once a thread has answered work that names `answer`. */
+export const ANSWERED = 3;
+
+/** The value of the gate once a thread ends that waited for the gate after it had answered work that names `end`. */
+export const ENDED = 4;
+
 /** How this worker misbehaves before its work, by the member `do` of a new document. */
 const MISBEHAVIOURS: Readonly<Record<string, () => void>> = {
   wait: () => void Atomics.wait(workerData as Int32Array, 0, 0),
@@ -27,5 +33,12 @@ parentPort?.on('message', (work: DocumentWork) => {
   const [, misdeed = ''] = /"do":"(\w+)"/.exec(cell.kind === 'content' ? cell.json : '') ?? [];
   MISBEHAVIOURS[misdeed]?.();
   parentPort?.postMessage({ result: workOnDocument(work) });
+  const gate = workerData as Int32Array;
+  if (misdeed === 'answer') Atomics.store(gate, 0, ANSWERED);
+  if (misdeed === 'end') {
+    Atomics.wait(gate, 0, 0);
+    Atomics.store(gate, 0, ENDED);
+    process.exit();
+  }
 });
 parentPort?.postMessage(READY);

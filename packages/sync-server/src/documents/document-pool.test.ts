@@ -16,9 +16,10 @@ import { durableInFile } from '../store/durability.ts';
 import { insert, toBody, update } from '../../testing/changeset.ts';
 import { DirectSession } from '../../testing/direct-session.ts';
 import { Replica } from '../../testing/replica.ts';
-import { LOOPING } from '../../testing/misbehaving-document-worker.ts';
+import { ANSWERED, ENDED, LOOPING } from '../../testing/misbehaving-document-worker.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { DocumentPool, type DocumentPoolOptions } from './document-pool.ts';
+import type { DocumentWork } from './document-work.ts';
 
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 const NOW_MS = 1_700_000_000_000;
@@ -46,6 +47,8 @@ function misbehaving(options: DocumentPoolOptions = {}): {
   readonly pool: DocumentPool;
   openGate(): void;
   isLooping(): boolean;
+  /** Blocks this thread until the gate has a value that the worker sets. */
+  blockUntil(value: number): void;
 } {
   const gate = new Int32Array(new SharedArrayBuffer(4));
   return {
@@ -59,6 +62,9 @@ function misbehaving(options: DocumentPoolOptions = {}): {
       Atomics.notify(gate, 0);
     },
     isLooping: () => Atomics.load(gate, 0) === LOOPING,
+    blockUntil(value) {
+      while (Atomics.load(gate, 0) !== value);
+    },
   };
 }
 
@@ -176,6 +182,34 @@ describe('a large document', () => {
     await add(live, 'q', '{"n":1}');
     await add(live, 'p', large());
     expect(textOf(live, 'p')).toBe(large());
+  });
+
+  it('is merged in another thread if its thread had ended while it was idle', async () => {
+    const { pool: documentPool, openGate, blockUntil } = misbehaving();
+    const expand = (json: string): DocumentWork => ({
+      kind: 'expand',
+      content: content(json) as Uint8Array,
+      rule: RULE,
+    });
+    await documentPool.run(expand('{"do":"end"}'));
+    openGate();
+    // The pool does not learn of the end meanwhile.
+    blockUntil(ENDED);
+    expect(await documentPool.run(expand('{"n":1}'))).toMatchObject({ text: '{"n":1}' });
+    await expect(documentPool.run(expand('{"do":"crash"}'))).rejects.toMatchObject({ code: 'document-too-costly' });
+    expect(await documentPool.run(expand('{"n":2}'))).toMatchObject({ text: '{"n":2}' });
+  });
+
+  it('is merged if its answer waits while this thread is busy until after the deadline', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { pool: documentPool, blockUntil } = misbehaving({ deadlineMs: DEADLINE_MS });
+    const merged = documentPool.run({ kind: 'expand', content: content('{"do":"answer"}') as Uint8Array, rule: RULE });
+    const settled = Promise.allSettled([merged]);
+    // Nothing reaches this thread meanwhile, not even that the worker has loaded its script.
+    blockUntil(ANSWERED);
+    vi.advanceTimersByTime(10 * 60_000);
+    expect(await settled).toMatchObject([{ status: 'fulfilled' }]);
   });
 
   it('can be sent again if the thread could not load its script, for example during an upgrade', async () => {

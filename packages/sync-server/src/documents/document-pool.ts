@@ -23,17 +23,22 @@ interface Job {
   readonly work: DocumentWork;
   readonly resolve: (result: WorkedDocument) => void;
   readonly reject: (error: unknown) => void;
+  /** Whether the work must have a thread of its own, because the thread that had it ended. Default: false. */
+  readonly needsNewThread?: boolean;
 }
 
 /**
  * Threads for work on documents, started on demand. Each keeps the documents of its last work in memory. Work that
- * takes too long or too much memory, or ends its thread, fails with `document-too-costly`, and the thread is replaced.
+ * takes too long or too much memory, or ends its thread, fails with `document-too-costly`, and the thread is replaced. A
+ * thread that has worked before may have ended because of that, so the work is then repeated in a new thread.
  */
 export class DocumentPool {
   private readonly options: Required<DocumentPoolOptions>;
   private readonly workers = new Set<Worker>();
   /** The threads that have loaded their script. */
   private readonly ready = new WeakSet<Worker>();
+  /** The threads that have done work. */
+  private readonly used = new WeakSet<Worker>();
   // A stack, because the thread that was used last may have the document in memory.
   private idle: Worker[] = [];
   private waiting: Job[] = [];
@@ -73,7 +78,7 @@ export class DocumentPool {
       if (this.idle.length === 0 && this.workers.size >= this.options.size) return;
       const job = this.waiting.shift() as Job;
       try {
-        this.give(this.idle.pop() ?? this.start(), job);
+        this.give((job.needsNewThread ? undefined : this.idle.pop()) ?? this.start(), job);
       } catch (thrown) {
         job.reject(thrown);
       }
@@ -91,16 +96,25 @@ export class DocumentPool {
     return worker;
   }
 
-  private give(worker: Worker, { work, resolve, reject }: Job): void {
+  private give(worker: Worker, job: Job): void {
+    const { work, resolve, reject } = job;
     const { deadlineMs } = this.options;
     let timer: NodeJS.Timeout | undefined;
-    const limit = (ms: number): void => {
+    let turn: NodeJS.Immediate | undefined;
+    const stopTimer = (): void => {
       clearTimeout(timer);
-      timer = setTimeout(() => fail('time'), ms);
+      clearImmediate(turn);
+    };
+    const limit = (ms: number): void => {
+      stopTimer();
+      // One whole turn of the event loop, in which an answer arrives that waited while this thread was busy or suspended.
+      const afterTurn = (run: () => void): void => void (turn = setImmediate(() => (turn = setImmediate(run))));
+      timer = setTimeout(() => afterTurn(() => fail('time')), ms);
     };
     const onMessage = (answer: DocumentAnswer | typeof READY): void => {
       if (answer === READY) return limit(deadlineMs);
       release();
+      this.used.add(worker);
       this.idle.push(worker);
       worker.unref();
       if ('result' in answer) resolve(answer.result);
@@ -119,9 +133,15 @@ export class DocumentPool {
       else reject(new RockpoolError('document-too-costly', { problem }));
       this.next();
     };
-    const onExit = (): void => fail('the thread that merges documents ended');
+    const onExit = (): void => {
+      if (this.isClosed || !this.used.has(worker)) return fail('the thread that merges documents ended');
+      release();
+      this.forget(worker);
+      this.waiting.unshift({ ...job, needsNewThread: true });
+      this.next();
+    };
     const release = (): void => {
-      clearTimeout(timer);
+      stopTimer();
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
     };
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
