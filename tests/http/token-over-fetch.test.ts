@@ -6,8 +6,9 @@ import { createTokenSource } from '#client/tab/token-source.ts';
 
 it('a token request reports an unreachable network if there is no server or the response is truncated', async () => {
   const told: unknown[] = [];
+  const session = { onProblem: (error: unknown) => void told.push(error), beforeClose: () => undefined };
   const asked = (token: () => Promise<TokenAnswer>): Promise<unknown> =>
-    createTokenSource({ token, onError: (error) => void told.push(error) })().catch((thrown: unknown) => thrown);
+    createTokenSource({ token }, session)().catch((thrown: unknown) => thrown);
   const unreachable = { code: 'network-unreachable', fields: { stage: 'token' } };
   const server = createServer((_, answer) => {
     answer.writeHead(200, { 'content-length': '100' });

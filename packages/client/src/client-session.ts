@@ -186,10 +186,7 @@ export class ClientSession {
           throw new RockpoolError('network-unreachable', { stage: 'token' }, { cause });
         },
       );
-      this.tokenSource ??= createTokenSource({
-        token: (this.options.sync as SyncOptions).token,
-        onError: this.onProblem,
-      });
+      this.tokenSource ??= createTokenSource(this.options.sync as SyncOptions, this);
     }
     return this.tokenSource();
   }

@@ -1,13 +1,26 @@
 import { RockpoolError } from '@rockpool/shared';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { TokenAnswer } from '../interface/client-options.ts';
-import { createTokenSource } from './token-source.ts';
+import { createTokenSource, type TokenSession } from './token-source.ts';
 
 const TOKEN = 'eyJh.eyJz.c2ln';
 
+/** A session that reports problems by this function; `close` closes it. */
+function sessionThat(report: (error: RockpoolError) => void): TokenSession & { close(): void } {
+  const ends: (() => void)[] = [];
+  return {
+    onProblem: report,
+    beforeClose: (onEnd) => void ends.push(onEnd),
+    close: () => ends.forEach((end) => end()),
+  };
+}
+
 async function asked(token: () => unknown): Promise<{ readonly outcome: unknown; readonly told: RockpoolError[] }> {
   const told: RockpoolError[] = [];
-  const source = createTokenSource({ token: token as () => TokenAnswer, onError: (error) => void told.push(error) });
+  const source = createTokenSource(
+    { token: token as () => TokenAnswer },
+    sessionThat((error) => told.push(error)),
+  );
   const outcome = await source().catch((thrown: RockpoolError) => `${thrown.code} ${JSON.stringify(thrown.fields)}`);
   return { outcome, told };
 }
@@ -115,6 +128,21 @@ describe('the token', () => {
     });
   });
 
+  it('is awaited no longer once the client closes, which leaves no timer', async () => {
+    vi.useFakeTimers();
+    const session = sessionThat(() => undefined);
+    let calls = 0;
+    const source = createTokenSource({ token: () => (calls++, new Promise(() => undefined)) }, session);
+    const outcomes: unknown[] = [];
+    void source().catch((error: unknown) => outcomes.push(error));
+    session.close();
+    void source().catch((error: unknown) => outcomes.push(error));
+    await vi.advanceTimersByTimeAsync(0);
+    const unreachable = { code: 'network-unreachable', fields: { stage: 'token' } };
+    expect(outcomes).toMatchObject([unreachable, unreachable]);
+    expect([calls, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+
   it('omits the message of the thrown error and keeps the error as the cause', async () => {
     const thrown = new TypeError('secret');
     const { outcome, told } = await asked(throwing(thrown));
@@ -126,7 +154,10 @@ describe('the token', () => {
   it('reports a failure once, and again after a success or a different failure', async () => {
     const told: RockpoolError[] = [];
     let answer: () => TokenAnswer = throwing(new TypeError('one'));
-    const source = createTokenSource({ token: () => answer(), onError: (error) => void told.push(error) });
+    const source = createTokenSource(
+      { token: () => answer() },
+      sessionThat((error) => told.push(error)),
+    );
     const times = async (count: number): Promise<number> => {
       for (let i = 0; i < count; i++) await source().catch(() => undefined);
       return told.length;

@@ -1,10 +1,11 @@
 import { RockpoolError, type ErrorFields } from '@rockpool/shared';
-import type { TokenAnswer } from '../interface/client-options.ts';
+import type { SyncOptions } from '../interface/client-options.ts';
 
-export interface TokenSourceOptions {
-  readonly token: () => Promise<TokenAnswer> | TokenAnswer;
+/** The part of a session that the source uses. */
+export interface TokenSession {
   /** Receives `token-callback-failed`, with the thrown value as its `cause`. */
-  readonly onError: (error: RockpoolError) => void;
+  readonly onProblem: (error: RockpoolError) => void;
+  beforeClose(onEnd: () => void): void;
 }
 
 /** The characters of a bearer token (RFC 6750, 2.1). Error pages, JSON and text of several lines contain others. */
@@ -30,22 +31,31 @@ const MAX_CAUSES = 5;
  * - not signed in: `auth-signed-out`, or the `RockpoolError` that the callback threw
  * - the app's own server is unreachable, does not answer in time, reports trouble, or a different server responds with
  *   an HTML page: `network-unreachable` with the stage `token`
- * - the app's code failed: `token-callback-failed`. `onError` receives the error once, and again only after a token was
+ * - the app's code failed: `token-callback-failed`. `onProblem` receives the error once, and again only after a token was
  *   received or a different error occurred
+ *
+ * A client that closes waits for no callback: its timer would keep a Node process alive.
  */
-export function createTokenSource({ token, onError }: TokenSourceOptions): () => Promise<string> {
+export function createTokenSource({ token }: Pick<SyncOptions, 'token'>, session: TokenSession): () => Promise<string> {
   let reported: string | null = null;
+  const waits = new Set<Wait>();
+  let isClosed = false;
+  session.beforeClose(() => {
+    isClosed = true;
+    for (const { end } of waits) end();
+  });
 
   return async () => {
     try {
-      const answer = await inTime(async () => tokenOf(await token()));
+      if (isClosed) throw unanswered();
+      const answer = await inTime(async () => tokenOf(await token()), waits);
       reported = null;
       return answer;
     } catch (thrown) {
       const error = tokenError(thrown);
       if (error.code === 'token-callback-failed') {
         const kind = `${error.message} ${String(thrown)}`;
-        if (kind !== reported) onError(error);
+        if (kind !== reported) session.onProblem(error);
         reported = kind;
       }
       throw error;
@@ -53,17 +63,26 @@ export function createTokenSource({ token, onError }: TokenSourceOptions): () =>
   };
 }
 
-async function inTime(ask: () => Promise<string>): Promise<string> {
-  const overdue = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => overdue.reject(new RockpoolError('network-unreachable', { stage: 'token', waitedMs: TOKEN_WITHIN_MS })),
-    TOKEN_WITHIN_MS,
-  );
+interface Wait {
+  readonly end: () => void;
+}
+
+async function inTime(ask: () => Promise<string>, waits: Set<Wait>): Promise<string> {
+  const ended = Promise.withResolvers<never>();
+  const timer = setTimeout(() => ended.reject(unanswered({ waitedMs: TOKEN_WITHIN_MS })), TOKEN_WITHIN_MS);
+  const wait: Wait = { end: () => ended.reject(unanswered()) };
+  waits.add(wait);
   try {
-    return await Promise.race([ask(), overdue.promise]);
+    return await Promise.race([ask(), ended.promise]);
   } finally {
     clearTimeout(timer);
+    waits.delete(wait);
   }
+}
+
+/** Sync reports this reason to other tabs too, so it does not say that this client closes. */
+function unanswered(fields: ErrorFields = {}): RockpoolError {
+  return new RockpoolError('network-unreachable', { stage: 'token', ...fields });
 }
 
 async function tokenOf(answer: unknown): Promise<string> {
