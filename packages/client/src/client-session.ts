@@ -37,18 +37,16 @@ export interface ClientEnvironment {
 
 /** One database opened by a page: the worker, and the stores that the worker's events fill. */
 export class ClientSession {
-  readonly live: LiveQueries;
-  readonly presence: TabPresence;
-  readonly status: StatusStore;
+  // Declarations add nothing to the page's code; the constructor sets these fields.
+  declare readonly live: LiveQueries;
+  declare readonly presence: TabPresence;
+  declare readonly status: StatusStore;
   /**
    * Passes an error to the app. The end of the client is none, because the app has asked for it; a later change of a
    * document is one.
    */
-  readonly onProblem: (error: RockpoolError) => void;
-  /**
-   * Called with the event before the worker is suspended. Open documents set it; a declaration adds nothing to the
-   * page's code.
-   */
+  declare readonly onProblem: (error: RockpoolError) => void;
+  /** Called with the event before the worker is suspended. Open documents set it. */
   declare beforeAway?: (event: Event) => void;
   /** Writes what open documents have not written yet. They set it. */
   declare saveDocuments?: () => Promise<unknown>;
@@ -56,10 +54,10 @@ export class ClientSession {
   leaving = 0;
   /** Resolves when the accepted writes have settled. */
   settled: Promise<unknown> = Promise.resolve();
-  private readonly options: ClientOptions;
-  private readonly environment: ClientEnvironment;
-  private readonly openOptions: OpenOptions;
-  private readonly worker: TabWorker;
+  declare private readonly options: ClientOptions;
+  declare private readonly environment: ClientEnvironment;
+  declare private readonly openOptions: OpenOptions;
+  declare private readonly worker: TabWorker;
   /** Receives the events of the current worker; null once there is none. */
   private tab: TabApi | null = null;
   private readonly onClose: (() => void)[] = [];
@@ -93,6 +91,7 @@ export class ClientSession {
   /** Rejects like `createClient`. */
   async open(): Promise<void> {
     const open = (): Promise<void> => this.worker.call((worker) => this.openIn(worker));
+    this.followPage();
     try {
       await open().catch((thrown: unknown) => {
         if (toRockpoolError(thrown).fields['loadsNow'] === undefined) throw thrown;
@@ -101,10 +100,10 @@ export class ClientSession {
       });
       if (this.openOptions.persistence !== 'memory') this.worker.watch();
     } catch (error) {
+      this.runOnClose();
       this.endWorker();
       throw error;
     }
-    this.followPage();
   }
 
   async call<T>(run: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T> {
@@ -140,8 +139,12 @@ export class ClientSession {
 
   close(): Promise<void> {
     // Open documents may still write.
-    if (this.closing === null) for (const onEnd of this.onClose) onEnd();
+    if (this.closing === null) this.runOnClose();
     return (this.closing ??= this.end());
+  }
+
+  private runOnClose(): void {
+    for (const onEnd of this.onClose) onEnd();
   }
 
   private async openIn(worker: Remote<WorkerApi>): Promise<void> {
@@ -235,7 +238,7 @@ export class ClientSession {
         if (this.options.sync !== undefined) worker.call((api) => api.syncNow()).catch(() => undefined);
       },
     );
-    this.onClose.unshift(stop);
+    this.beforeClose(stop);
   }
 
   private async end(): Promise<void> {

@@ -33,7 +33,7 @@ class Workers {
   readonly tabs: TabApi[] = [];
   readonly ended: RockpoolError[] = [];
   readonly problems: string[] = [];
-  /** The live queries and states that each worker received, after its index. */
+  /** The live queries, states and changes of the page that each worker received, after its index. */
   readonly asked: string[] = [];
   private started = 0;
   /** The result of every query. */
@@ -58,6 +58,8 @@ class Workers {
         },
         open: async (_: unknown, tab: TabApi) => (this.tabs.push(tab), this.opened().then(() => null)),
         ping: async () => undefined,
+        suspend: async () => void this.asked.push(`${index} is suspended`),
+        resume: async () => void this.asked.push(`${index} is resumed`),
         write: async () => {
           await this.committed();
           return { outcomes: [{ changes: 1 }], update: null };
@@ -221,6 +223,41 @@ describe('a client whose app throws in a callback', () => {
     void tab?.onEvent({ kind: 'first-sync', receivedBytes: 1, totalBytes: 2 });
     expect(reported.mock.calls).toEqual([[thrown], [thrown]]);
     await client.close();
+  });
+});
+
+describe('a client whose page is left while the database is still opening', () => {
+  const pageLeft = (workers: Workers): { readonly page: PageEvents; readonly opening: Promise<Client> } => {
+    const page = { window: new EventTarget(), document: new EventTarget() as PageEvents['document'] };
+    const schema = buildSchema([testTable('page', { id: 'text not null' })]);
+    const onError = ({ code }: RockpoolError): void => void workers.problems.push(code);
+    const opening = openClient({ name: 'left', schema, onError }, { ...workers.environment, page: () => page });
+    return { page, opening };
+  };
+
+  it('suspends its worker, and resumes it', async () => {
+    const workers = new Workers();
+    const opened = Promise.withResolvers<void>();
+    workers.opened = () => opened.promise;
+    const { page, opening } = pageLeft(workers);
+    await expect.poll(() => workers.tabs).toHaveLength(1);
+    page.window.dispatchEvent(new Event('pagehide'));
+    page.window.dispatchEvent(new Event('pageshow'));
+    await settle();
+    expect(workers.asked).toEqual(['0 is suspended', '0 is resumed']);
+    opened.resolve();
+    await (await opening).close();
+    expect(workers.problems).toEqual([]);
+  });
+
+  it('follows the page no longer if opening fails', async () => {
+    const workers = new Workers();
+    workers.opened = () => Promise.reject(new RockpoolError('storage-busy'));
+    const { page, opening } = pageLeft(workers);
+    await expect(opening).rejects.toMatchObject({ code: 'storage-busy' });
+    page.window.dispatchEvent(new Event('pagehide'));
+    await settle();
+    expect(workers.asked).toEqual([]);
   });
 });
 

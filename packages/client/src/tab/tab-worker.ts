@@ -47,9 +47,10 @@ interface Run {
  * too, the call fails with `worker-stuck`.
  */
 export class ReplaceableWorker implements TabWorker {
-  private readonly options: TabWorkerOptions;
-  private readonly pingMs: number;
-  private run!: Run;
+  // The constructor sets these fields; a declaration adds nothing to the page's code.
+  declare private readonly options: TabWorkerOptions;
+  declare private readonly pingMs: number;
+  declare private run: Run;
   /**
    * The state of the current worker. It receives no pings while it opens the database, which may take a long time, nor
    * after a final failure, which leaves the state as it is.

@@ -11,6 +11,7 @@ import type { WorkerEnvironment } from './worker-environment.ts';
 /** The worker's implementation of the page's calls. */
 export function createHost(environment: WorkerEnvironment): WorkerApi {
   let tab: OpenTab | null = null;
+  let assembling: Promise<OpenTab> | undefined;
 
   function opened(): OpenTab {
     if (tab === null) throw new RockpoolError('internal', { called: 'before open' });
@@ -21,7 +22,8 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     ...databasesIn(environment),
     async open(options, page) {
       if (tab !== null) throw new RockpoolError('internal', { called: 'open twice' });
-      tab = await assembleTab(environment, options, page);
+      assembling = assembleTab(environment, options, page);
+      tab = await assembling;
       await tab.open();
       return tab.reports.latest;
     },
@@ -31,8 +33,9 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     past: async (ask, onProgress) => opened().past(ask, onProgress),
     syncNow: async () => opened().membership.syncNow(),
     showPresence: async (tabId, states) => opened().presence.show(tabId, states),
-    suspend: async () => opened().suspend(),
-    resume: async () => opened().resume(),
+    // The page may be left while the database is still opening.
+    suspend: async () => (await assembling)?.suspend(),
+    resume: async () => (await assembling)?.resume(),
     // Dispatches the event that workers receive themselves only in some browsers, such as Firefox. If sync runs in this
     // worker, it listens for the event.
     online: async () => void globalThis.dispatchEvent(new Event('online')),

@@ -63,12 +63,13 @@ interface PageLink {
 
 /** An open database in one tab, with the services of its worker. */
 export class OpenTab {
-  readonly membership: Membership<OpenDatabase>;
-  readonly live: LiveRunner;
-  readonly streams: Streams;
-  readonly presence: WorkerPresence;
-  readonly reports: StatusReports;
-  private readonly context: TabContext;
+  // The constructor sets these fields; a declaration adds nothing to the worker's code.
+  declare readonly membership: Membership<OpenDatabase>;
+  declare readonly live: LiveRunner;
+  declare readonly streams: Streams;
+  declare readonly presence: WorkerPresence;
+  declare readonly reports: StatusReports;
+  declare private readonly context: TabContext;
   private isOpen = false;
   /** False if the server's snapshot could not be downloaded in this session. */
   private takesFiles = true;
