@@ -43,10 +43,25 @@ export function liveQuery<Result>(
       return decode(live.current);
     },
     subscribe: (listener, options) => live.subscribe((state) => listener(decode(state)), options),
-    async *[Symbol.asyncIterator]() {
-      for await (const state of live) yield decode(state);
-    },
+    [Symbol.asyncIterator]: () => iterate(live, decode),
   };
+}
+
+/** `return` also ends an iteration that waits for the next state, like that of `live`. */
+function iterate<Row>(
+  live: LiveQuery<SqlRow>,
+  decode: (state: LiveState<SqlRow>) => LiveState<Row>,
+): AsyncGenerator<LiveState<Row>, void, void> {
+  const raw = live[Symbol.asyncIterator]();
+  const states = (async function* (): AsyncGenerator<LiveState<Row>, void, void> {
+    for await (const state of raw) yield decode(state);
+  })();
+  const end = states.return.bind(states);
+  states.return = async (value) => {
+    await raw.return();
+    return end(value);
+  };
+  return states;
 }
 
 /**

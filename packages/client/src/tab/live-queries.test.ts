@@ -204,6 +204,19 @@ describe('live queries of a page', () => {
     expect(seen).toEqual([[2], [3], 'client-closed']);
   });
 
+  it('end an iteration that waits for a state when the loop is ended from outside', async () => {
+    const { calls, live } = createWorld();
+    const states = live('a')[Symbol.asyncIterator]();
+    const ended: unknown[] = [];
+    void states.next().then((result) => ended.push(result));
+    await vi.advanceTimersByTimeAsync(0);
+    void states.return().then((result) => ended.push(result));
+    await vi.advanceTimersByTimeAsync(1_000);
+    const done = { done: true, value: undefined };
+    expect(ended).toEqual([done, done]);
+    expect(calls).toEqual(['watch 1 a', 'unwatch 1']);
+  });
+
   it('report the reason when the client closes', () => {
     const { queries, live, calls } = createWorld();
     const query = live('a');

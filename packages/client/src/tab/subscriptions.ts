@@ -20,26 +20,37 @@ export function subscribeUntil<Row>(
   return end;
 }
 
-/** Iterates over the states of a live query. A slow consumer receives the newest state and skips those in between. */
-export async function* iterateStates<Row>(
+/**
+ * Iterates over the states of a live query. A slow consumer receives the newest state and skips those in between.
+ * `return` also ends an iteration that waits for the next state, which may never come.
+ */
+export function iterateStates<Row>(
   live: Pick<LiveQuery<Row>, 'subscribe'>,
 ): AsyncGenerator<LiveState<Row>, void, void> {
-  let newest: LiveState<Row> | null = null;
   let wake = (): void => undefined;
-  const unsubscribe = live.subscribe((state) => {
-    newest = state;
-    wake();
-  });
-  try {
-    for (;;) {
-      if (newest === null) await new Promise<void>((resolve) => (wake = resolve));
-      const state = newest as LiveState<Row> | null;
-      newest = null;
-      if (state === null) continue;
-      yield state;
-      if (state.error?.code === 'client-closed') return;
+  const states = (async function* (): AsyncGenerator<LiveState<Row>, void, void> {
+    let newest: LiveState<Row> | null = null;
+    const unsubscribe = live.subscribe((state) => {
+      newest = state;
+      wake();
+    });
+    try {
+      for (;;) {
+        if (newest === null) await new Promise<void>((resolve) => (wake = resolve));
+        const state = newest as LiveState<Row> | null;
+        newest = null;
+        if (state === null) return; // `return` was called.
+        yield state;
+        if (state.error?.code === 'client-closed') return;
+      }
+    } finally {
+      unsubscribe();
     }
-  } finally {
-    unsubscribe();
-  }
+  })();
+  const end = states.return.bind(states);
+  states.return = (value) => {
+    wake();
+    return end(value);
+  };
+  return states;
 }
