@@ -61,7 +61,7 @@ export class ClientSession {
   /** Receives the events of the current worker; null once there is none. */
   private tab: TabApi | null = null;
   private readonly onClose: (() => void)[] = [];
-  private closing: Promise<void> | null = null;
+  declare private closing?: Promise<void>;
   declare private tokenSource?: () => Promise<string>;
 
   constructor(options: ClientOptions, environment: ClientEnvironment) {
@@ -107,7 +107,7 @@ export class ClientSession {
   }
 
   async call<T>(run: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T> {
-    if (this.closing !== null) throw new RockpoolError('client-closed');
+    if (this.closing) throw new RockpoolError('client-closed');
     return this.worker.call(run);
   }
 
@@ -139,7 +139,7 @@ export class ClientSession {
 
   close(): Promise<void> {
     // Open documents may still write.
-    if (this.closing === null) this.runOnClose();
+    if (!this.closing) this.runOnClose();
     return (this.closing ??= this.end());
   }
 
@@ -167,7 +167,7 @@ export class ClientSession {
 
   /** See TabWorkerOptions.onDown. */
   private showDown(error: RockpoolError, isFinal: boolean): void {
-    if (this.closing !== null) return;
+    if (this.closing) return;
     this.status.set({
       ...this.status.current,
       state: !isFinal ? 'opening' : error.code === 'tab-outdated' ? 'outdated' : 'blocked',

@@ -346,6 +346,32 @@ describe('the wait until a client is up to date', () => {
     await client.close();
   });
 
+  it('does not begin if its signal has aborted', async () => {
+    const client = await new Workers().open('durable', { sync });
+    vi.mocked(loadPart).mockClear();
+    const signal = AbortSignal.abort('enough');
+    expect(await client.sync.upToDate({ signal }).catch((reason: unknown) => reason)).toBe('enough');
+    expect(loadPart).not.toHaveBeenCalled();
+    await client.close();
+  });
+
+  it('leaves no listener at its signal', async () => {
+    const workers = new Workers();
+    const client = await workers.open('durable', { sync });
+    const { signal } = new AbortController();
+    const listeners: unknown[] = [];
+    signal.addEventListener = (_: string, listener: unknown) => void listeners.push(listener);
+    signal.removeEventListener = (_: string, listener: unknown) =>
+      void listeners.splice(listeners.indexOf(listener), 1);
+    const reached = client.sync.upToDate({ signal });
+    await expect.poll(() => listeners).toHaveLength(2);
+    const status = { ...INITIAL_STATUS, role: 'leader', state: 'up-to-date' } as const;
+    void workers.tabs[0]?.onEvent({ kind: 'status', update: { number: 1, status } });
+    await reached;
+    expect(listeners).toEqual([]);
+    await client.close();
+  });
+
   it.each(['tab-outdated', 'tab-options-differ', 'schema-incompatible'] as const)(
     'rejects with the reason for which the tab ends: %s',
     async (code) => {

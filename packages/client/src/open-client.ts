@@ -1,6 +1,6 @@
 import { RockpoolError, type Schema } from '@rockpool/shared';
-import type { Client } from './client.ts';
-import type { ClientOptions } from './interface/client-options.ts';
+import type { Client, SyncControl } from './client.ts';
+import type { ClientOptions, SyncOptions } from './interface/client-options.ts';
 import type { TransactionOptions, Write } from './interface/writes.ts';
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import type { SqlParam } from './rpc/sql-value.ts';
@@ -20,7 +20,7 @@ import { toResultColumns } from './tab/result-columns.ts';
 import { toStatement } from './tab/sql.ts';
 import { streamRows } from './tab/stream-rows.ts';
 import { SyncedWrites } from './tab/synced-writes.ts';
-import { runTransaction, type OwnOptions, type TransactionSource } from './tab/transaction.ts';
+import { interruptionBy, runTransaction, type OwnOptions, type TransactionSource } from './tab/transaction.ts';
 import { UndoHistory } from './tab/undo-history.ts';
 
 /** Late enough for the app's first queries and their rows. */
@@ -79,19 +79,7 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
     listBranches: async () => (await branches()).list(),
     presence: presence.about(''),
     status,
-    sync: {
-      pause: async () => void (await session.write([], { kind: 'pause-sync' })),
-      resume: async () => void (await session.write([], { kind: 'resume-sync' })),
-      tryNow: () => session.call((worker) => worker.syncNow()),
-      upToDate: (given) =>
-        new Promise((resolve, reject) => {
-          const signal = given?.signal;
-          signal?.addEventListener('abort', () => reject(signal.reason)); // The code may still load.
-          rareCalls()
-            .then((calls) => calls.untilUpToDate(session, sync, given))
-            .then(resolve, reject);
-        }),
-    },
+    sync: syncControlOf(session, sync, rareCalls),
     async leave(given) {
       if (!given?.discardUnsent) await (await rareCalls()).requireAllSent(session);
       await session.close();
@@ -108,6 +96,27 @@ async function openChecked(options: ClientOptions, environment: ClientEnvironmen
 function loadEarly({ tables }: Schema, documents: () => Promise<unknown>): void {
   if (tables.some(({ merge }) => merge.documents.length > 0))
     setTimeout(() => documents().catch(() => undefined), DOCUMENTS_AFTER_MS);
+}
+
+function syncControlOf(
+  session: ClientSession,
+  sync: SyncOptions | undefined,
+  rareCalls: () => Promise<typeof import('./rare-calls.ts')>,
+): SyncControl {
+  return {
+    pause: async () => void (await session.write([], { kind: 'pause-sync' })),
+    resume: async () => void (await session.write([], { kind: 'resume-sync' })),
+    tryNow: () => session.call((worker) => worker.syncNow()),
+    async upToDate(given) {
+      const interruption = interruptionBy(given?.signal); // The code may still load.
+      try {
+        const reached = rareCalls().then((calls) => calls.untilUpToDate(session, sync, given));
+        await Promise.race([reached, interruption.promise]);
+      } finally {
+        interruption.stop();
+      }
+    },
+  };
 }
 
 function readsOf(session: ClientSession): Pick<Client, 'query' | 'columns' | 'stream' | 'rowSyncState' | 'backup'> {

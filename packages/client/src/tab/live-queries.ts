@@ -45,7 +45,8 @@ interface Watched {
 }
 
 export class PageQueries implements LiveQueries {
-  readonly source: LiveSource;
+  // The constructor sets this field; a declaration adds nothing to the page's code.
+  declare readonly source: LiveSource;
   private readonly watchedByKey = new Map<string, Watched>();
   readonly watchedById: Map<number, Watched> = new Map();
   private readonly handles = new Map<string, WeakRef<LiveQuery<SqlRow>>>();

@@ -24,10 +24,11 @@ const MAX_ASKED = 500;
  * requests nothing before the app reads the promise.
  */
 export class SyncedWrites {
-  private readonly source: WriteStateSource;
+  // The constructor sets this field; a declaration adds nothing to the page's code.
+  declare private readonly source: WriteStateSource;
   private readonly waiting = new Map<string, PromiseWithResolvers<void>>();
   private stopListening: (() => void) | null = null;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  declare private timer: ReturnType<typeof setTimeout> | undefined;
   private isAsking = false;
   private mustAskAgain = false;
   private ended: RockpoolError | null = null;

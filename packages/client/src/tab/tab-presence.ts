@@ -27,7 +27,8 @@ export interface TabPresence {
 const NOBODY: readonly Peer[] = Object.freeze([]);
 
 export class PagePresence implements TabPresence {
-  private readonly options: TabPresenceOptions;
+  // The constructor sets this field; a declaration adds nothing to the page's code.
+  declare private readonly options: TabPresenceOptions;
   private readonly mine = new Map<string, string>();
   /** The peers, by topic and tab. */
   private readonly seen = new Map<string, Map<string, Peer>>();

@@ -57,7 +57,7 @@ export class ReplaceableWorker implements TabWorker {
    */
   private opening: 'done' | 'under way' | 'failed' = 'done';
   private unanswered = 0;
-  private timer: ReturnType<typeof setInterval> | undefined;
+  declare private timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: TabWorkerOptions) {
     this.options = options;

@@ -45,18 +45,14 @@ export async function runTransaction<T>(
     throw new RockpoolError('config-invalid', {
       problem: `timeoutMs must be more than 0 and at most ${LONGEST_TIMEOUT_MS}`,
     });
-  signal?.throwIfAborted();
-  const interrupted = Promise.withResolvers<never>();
-  interrupted.promise.catch(() => undefined); // Prevents an unhandled rejection while no step waits for it.
-  const onAbort = (): void => interrupted.reject(signal?.reason);
-  signal?.addEventListener('abort', onAbort);
+  const interruption = interruptionBy(signal);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const own = beside.begin();
   const steps = new Steps(source, transactionId, own);
   try {
-    await Promise.race([steps.ask({ kind: 'begin', atomic, timeoutMs, withoutTriggers }), interrupted.promise]);
-    timer = setTimeout(() => interrupted.reject(timedOut(timeoutMs, beside.othersCount)), timeoutMs);
-    const result = await Promise.race([new Level(steps, 0).run(body), interrupted.promise]);
+    await Promise.race([steps.ask({ kind: 'begin', atomic, timeoutMs, withoutTriggers }), interruption.promise]);
+    timer = setTimeout(() => interruption.reject(timedOut(timeoutMs, beside.othersCount)), timeoutMs);
+    const result = await Promise.race([new Level(steps, 0).run(body), interruption.promise]);
     steps.isOver = true;
     const committed = source.commit(transactionId);
     own.end(); // Waiting writes run after the commit.
@@ -70,8 +66,20 @@ export async function runTransaction<T>(
   } finally {
     own.end();
     clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
+    interruption.stop();
   }
+}
+
+/** Returns a promise that rejects when the signal aborts, unless `stop` is called first. Throws if it has aborted. */
+export function interruptionBy(
+  signal: AbortSignal | undefined,
+): PromiseWithResolvers<never> & { readonly stop: () => void } {
+  signal?.throwIfAborted();
+  const interruption = Promise.withResolvers<never>();
+  interruption.promise.catch(() => undefined); // Prevents an unhandled rejection while nothing waits for it.
+  const onAbort = (): void => interruption.reject(signal?.reason);
+  signal?.addEventListener('abort', onAbort);
+  return { ...interruption, stop: () => signal?.removeEventListener('abort', onAbort) };
 }
 
 function timedOut(timeoutMs: number, writesWaiting: number): RockpoolError {
@@ -87,9 +95,10 @@ function timedOut(timeoutMs: number, writesWaiting: number): RockpoolError {
 /** Sends the steps of one transaction, one at a time, and rejects steps after its end. */
 class Steps {
   isOver = false;
-  private readonly source: TransactionSource;
-  private readonly transactionId: string;
-  private readonly own: OwnTransaction;
+  // The constructor sets these fields; a declaration adds nothing to the page's code.
+  declare private readonly source: TransactionSource;
+  declare private readonly transactionId: string;
+  declare private readonly own: OwnTransaction;
 
   constructor(source: TransactionSource, transactionId: string, own: OwnTransaction) {
     this.source = source;
@@ -111,8 +120,9 @@ class Steps {
 
 /** The transaction itself (depth 0), or a nested one: a savepoint. */
 class Level implements Transaction {
-  private readonly steps: Steps;
-  private readonly depth: number;
+  // See Steps.
+  declare private readonly steps: Steps;
+  declare private readonly depth: number;
   private readonly pending = new Set<Promise<unknown>>();
   private hasNested = false;
   private isOver = false;

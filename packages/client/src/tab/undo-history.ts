@@ -18,7 +18,8 @@ interface Step {
 
 /** The transactions of this tab that were done and undone, by request id. Runs one step at a time. */
 export class UndoHistory {
-  private readonly options: UndoHistoryOptions;
+  // The constructor sets this field; a declaration adds nothing to the page's code.
+  declare private readonly options: UndoHistoryOptions;
   private readonly done: Step[] = [];
   private readonly undone: Step[] = [];
   private steps: Promise<unknown> = Promise.resolve();
