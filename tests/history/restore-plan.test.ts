@@ -188,6 +188,8 @@ describe('a planned restore', () => {
       expect.objectContaining({ kind: 'deleted-by-restore', key: ['new'] }),
     ]);
     await expect(plan.apply()).rejects.toMatchObject({ code: 'restore-conflicts', fields: { count: 3 } });
+    const late = (async () => 'restore') as unknown as () => 'restore';
+    await expect(plan.apply({ conflicts: late })).rejects.toMatchObject({ code: 'config-invalid' });
     await plan.apply({ conflicts: ({ kind }) => (kind === 'deleted-since' ? 'restore' : 'keep') });
     expect(await ann.query('SELECT id, amount, note FROM entry ORDER BY id')).toEqual([
       { id: 'a', amount: 1, note: 'ann' },

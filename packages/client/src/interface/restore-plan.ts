@@ -44,7 +44,10 @@ export interface RestorePreview {
 }
 
 export interface RestorePlanOptions {
-  /** Whether to restore a value that was written again. Without this option, `apply` rejects if a conflict exists. */
+  /**
+   * Whether to restore a value that was written again. Without this option, `apply` rejects if a conflict exists; with
+   * any other value, or a function that returns one, it rejects with `config-invalid`.
+   */
   readonly conflicts?: 'restore' | 'keep' | ((conflict: RestoreConflict) => 'restore' | 'keep');
 }
 

@@ -169,8 +169,13 @@ async function documentsOf({ schema, loadDocuments }: RestorePlanParts): Promise
   return hasDocuments ? loadDocuments() : null;
 }
 
+/** Throws for anything else, such as the promise of an async function, which must not count as `keep`. */
 function toDecision(decision: 'restore' | 'keep'): 'branch' | 'origin' {
-  return decision === 'restore' ? 'branch' : 'origin';
+  if (decision === 'restore') return 'branch';
+  if (decision === 'keep') return 'origin';
+  throw new RockpoolError('config-invalid', {
+    problem: 'conflicts: must be restore, keep or a function that returns one of them',
+  });
 }
 
 const KINDS = {

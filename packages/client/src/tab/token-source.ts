@@ -31,8 +31,8 @@ const MAX_CAUSES = 5;
  * - not signed in: `auth-signed-out`, or the `RockpoolError` that the callback threw
  * - the app's own server is unreachable, does not answer in time, reports trouble, or a different server responds with
  *   an HTML page: `network-unreachable` with the stage `token`
- * - the app's code failed: `token-callback-failed`. `onProblem` receives the error once, and again only after a token was
- *   received or a different error occurred
+ * - the app's code failed: `token-callback-failed`. `onProblem` receives the error once, and again only after a token
+ *   was received or a different error occurred
  *
  * A client that closes waits for no callback: its timer would keep a Node process alive.
  */
