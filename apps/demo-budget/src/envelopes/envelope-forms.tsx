@@ -20,11 +20,13 @@ export interface MoveBelowProps {
   readonly currency: string;
   /** `YYYY-MM`. */
   readonly month: string;
+  /** See `MoveForm`. */
+  readonly inMonth: string;
   readonly onClose: () => void;
 }
 
 /** The form below an envelope that moves money and decides what happens to overspending. */
-export function MoveBelow({ envelope, envelopes, currency, month, onClose }: MoveBelowProps): ReactNode {
+export function MoveBelow({ envelope, envelopes, currency, month, inMonth, onClose }: MoveBelowProps): ReactNode {
   const client = useClient();
   const save = useSave();
   return (
@@ -32,6 +34,7 @@ export function MoveBelow({ envelope, envelopes, currency, month, onClose }: Mov
       envelope={envelope}
       envelopes={envelopes}
       currency={currency}
+      inMonth={inMonth}
       onMove={(fromCategoryId, toCategoryId, amountMinor) =>
         save(
           () => move(client, { month, currency, categoryId: fromCategoryId, amountMinor }, toCategoryId),
@@ -53,7 +56,7 @@ export function MoveBelow({ envelope, envelopes, currency, month, onClose }: Mov
   );
 }
 
-export interface GoalBelowProps extends Omit<MoveBelowProps, 'envelopes'> {
+export interface GoalBelowProps extends Omit<MoveBelowProps, 'envelopes' | 'inMonth'> {
   /** Undefined if the envelope has no goal. */
   readonly goal: GoalRow | undefined;
 }

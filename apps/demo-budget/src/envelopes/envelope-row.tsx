@@ -1,7 +1,8 @@
-import { useRef, useState, type ReactNode } from 'react';
+import { useId, useRef, useState, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { GoalLine } from '../goals/goal-line.tsx';
 import type { GoalState } from '../goals/goal-state.ts';
+import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { GoalRow } from '../queries/goals.ts';
@@ -26,6 +27,9 @@ export interface EnvelopeRowProps {
   readonly currency: string;
   /** The goal in the first month; null if the envelope has none. */
   readonly goal: { readonly goal: GoalRow; readonly state: GoalState } | null;
+  /** What is typed as the assigned amount of a month, and not saved; null if nothing is. */
+  readonly typedIn: (month: string) => string | null;
+  readonly onType: (month: string, change: (last: string | null) => string | null) => void;
   /**
    * Called with the amount to assign. Resolves when it is stored; until then the field shows the typed value.
    */
@@ -34,8 +38,22 @@ export interface EnvelopeRowProps {
   readonly onGoal: () => void;
 }
 
+/** The id of the button that opens the form of an envelope: the one for moving money in a month, or the goal's. */
+export function openerId(categoryId: string, month: string | null): string {
+  return `open-${month ?? 'goal'}-${categoryId}`;
+}
+
 /** One category, in one or more months. */
-export function EnvelopeRow({ months, currency, goal, onAssign, onMove, onGoal }: EnvelopeRowProps): ReactNode {
+export function EnvelopeRow({
+  months,
+  currency,
+  goal,
+  typedIn,
+  onType,
+  onAssign,
+  onMove,
+  onGoal,
+}: EnvelopeRowProps): ReactNode {
   const mayWrite = useMayWrite();
   const [first] = months;
   if (first === undefined) return null;
@@ -46,6 +64,7 @@ export function EnvelopeRow({ months, currency, goal, onAssign, onMove, onGoal }
         {mayWrite ? (
           <button
             type="button"
+            id={openerId(envelope.categoryId, null)}
             className="quiet envelope-name"
             onClick={onGoal}
             aria-label={`Goal for ${envelope.name}`}
@@ -69,6 +88,8 @@ export function EnvelopeRow({ months, currency, goal, onAssign, onMove, onGoal }
           {...shown}
           column={column}
           currency={currency}
+          typed={typedIn(shown.month)}
+          onType={(change) => onType(shown.month, change)}
           onAssign={(amountMinor) => onAssign(shown.month, amountMinor)}
           onMove={() => onMove(shown.month)}
         />
@@ -81,6 +102,8 @@ interface EnvelopeCellsProps extends EnvelopeMonth {
   /** The month's position on the page, from 0. */
   readonly column: number;
   readonly currency: string;
+  readonly typed: string | null;
+  readonly onType: (change: (last: string | null) => string | null) => void;
   readonly onAssign: (amountMinor: number) => Promise<void>;
   readonly onMove: () => void;
 }
@@ -88,17 +111,30 @@ interface EnvelopeCellsProps extends EnvelopeMonth {
 /**
  * The amounts of a category in a month. The assigned amount is a field that saves when the focus leaves it.
  */
-function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }: EnvelopeCellsProps): ReactNode {
+function EnvelopeCells({
+  month,
+  inMonth,
+  envelope,
+  column,
+  currency,
+  typed,
+  onType,
+  onAssign,
+  onMove,
+}: EnvelopeCellsProps): ReactNode {
   const save = useSave();
   const mayWrite = useMayWrite();
   const mark = decimalMarkOf(locale);
   const shown = formatMinorForEditing(envelope.assignedMinor, currency, mark);
-  const [typed, setTyped] = useState<string | null>(null);
+  const problemId = useId();
+  // Many texts are unreadable while they are typed, so the problem appears when the focus leaves the field.
+  const [isLeft, setLeft] = useState(true);
   // Whether the user typed since the field got the focus. `typed` does not tell, because it stays until the amount is
   // saved, and a user may return to the field before then.
   const hasTypedHere = useRef(false);
   const parsed = typed === null || typed.trim() === '' ? null : parseTypedAmount(typed, currency, mark);
   const wantedMinor = parsed === null ? 0n : parsed.ok ? BigInt(parsed.value) : null;
+  const problem = isLeft && parsed?.ok === false ? amountSentence(parsed.problem) : null;
   const later = column === 0 ? '' : ' later-month';
   const overspent = envelope.availableMinor < 0n ? ' overspent' : '';
 
@@ -107,7 +143,7 @@ function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }
     save(
       () => onAssign(Number(wantedMinor)),
       wantedMinor === envelope.assignedMinor ? '' : `${envelope.name}: assigned.`,
-      () => setTyped((last) => (last === typed ? null : last)),
+      () => onType((last) => (last === typed ? null : last)),
     );
   };
 
@@ -115,39 +151,56 @@ function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }
     <>
       <td role="cell" data-of="Assigned" className={`number month-start${later}`}>
         {mayWrite ? (
-          <input
-            className="amount-input"
-            aria-label={`Assigned to ${envelope.name}${inMonth}`}
-            aria-invalid={wantedMinor === null}
-            data-column={column}
-            inputMode="decimal"
-            autoComplete="off"
-            value={typed ?? shown}
-            onChange={(event) => {
-              hasTypedHere.current = true;
-              setTyped(event.target.value);
-            }}
-            onFocus={(event) => {
-              hasTypedHere.current = false;
-              event.currentTarget.select();
-            }}
-            onBlur={assignTyped}
-            onKeyDown={(event) => {
-              if (keyOf(event) === 'Escape') {
+          <div className="amount-field">
+            <input
+              className="amount-input"
+              aria-label={`Assigned to ${envelope.name}${inMonth}`}
+              aria-invalid={wantedMinor === null}
+              aria-describedby={problem === null ? undefined : problemId}
+              data-column={column}
+              inputMode="decimal"
+              autoComplete="off"
+              value={typed ?? shown}
+              onChange={(event) => {
+                const { value } = event.target;
+                hasTypedHere.current = true;
+                setLeft(false);
+                onType(() => value);
+              }}
+              onFocus={(event) => {
                 hasTypedHere.current = false;
-                return setTyped(null);
-              }
-              const next = cellTo(
-                event.currentTarget,
-                { key: keyOf(event), shiftKey: event.shiftKey },
-                hasTypedHere.current,
-              );
-              if (next === undefined) return undefined;
-              event.preventDefault();
-              // If there is no next field, leaving this one still saves its amount.
-              return next === null ? event.currentTarget.blur() : next.focus();
-            }}
-          />
+                event.currentTarget.select();
+              }}
+              onBlur={() => {
+                setLeft(true);
+                assignTyped();
+              }}
+              onKeyDown={(event) => {
+                if (keyOf(event) === 'Escape') {
+                  hasTypedHere.current = false;
+                  return onType(() => null);
+                }
+                const next = cellTo(
+                  event.currentTarget,
+                  { key: keyOf(event), shiftKey: event.shiftKey },
+                  hasTypedHere.current,
+                );
+                if (next === undefined) return undefined;
+                event.preventDefault();
+                // If there is no next field, leaving this one still saves its amount.
+                return next === null ? event.currentTarget.blur() : next.focus();
+              }}
+            />
+            {problem !== null && (
+              <span className="amount-problem" id={problemId} role="alert">
+                <span className="visually-hidden">
+                  {envelope.name}
+                  {inMonth}:{' '}
+                </span>
+                {problem}
+              </span>
+            )}
+          </div>
         ) : (
           <Amount minor={envelope.assignedMinor} currency={currency} />
         )}
@@ -159,6 +212,7 @@ function EnvelopeCells({ inMonth, envelope, column, currency, onAssign, onMove }
         {mayWrite ? (
           <button
             type="button"
+            id={openerId(envelope.categoryId, month)}
             className="quiet available"
             onClick={onMove}
             aria-label={`${envelope.availableMinor < 0n ? 'Cover overspending in' : 'Move money from'} ${envelope.name}${inMonth}: ${formatMinor(envelope.availableMinor, currency, locale)}`}

@@ -17,8 +17,9 @@ export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNod
   const { firstDay } = useSettings();
   const [chosenMonth, setMonth] = useState<string | null>(null);
   const thisMonth = monthOfDay(useToday(), firstDay);
+  const view = useView();
   // A what-if plans the next month.
-  const month = chosenMonth ?? (useView() === 'what-if' ? monthAfter(thisMonth, 1) : thisMonth);
+  const month = chosenMonth ?? (view === 'what-if' ? monthAfter(thisMonth, 1) : thisMonth);
   const days = daysOfMonth(month, firstDay);
   const [monthCount, setMonthCount] = useState(1);
   const openingMinor = BigInt(currencies.rows.find((row) => row.currency === currency)?.openingMinor ?? 0);

@@ -12,6 +12,8 @@ export interface MoveFormProps {
   readonly envelope: Envelope;
   readonly envelopes: readonly Envelope[];
   readonly currency: string;
+  /** Appended to the name of the envelope, such as ` in January 2026`; empty if one month is shown. */
+  readonly inMonth?: string;
   readonly onMove: (fromCategoryId: string, toCategoryId: string, amountMinor: number) => void;
   /** Toggles whether overspending in this envelope carries over. */
   readonly onKeepOverspent: () => void;
@@ -27,6 +29,7 @@ export function MoveForm({
   envelope,
   envelopes,
   currency,
+  inMonth = '',
   onMove,
   onKeepOverspent,
   onCancel,
@@ -61,11 +64,11 @@ export function MoveForm({
       onKeyDown={(event) => {
         if (keyOf(event) === 'Escape') onCancel();
       }}
-      aria-label={covers ? `Cover overspending in ${envelope.name}` : `Move money from ${envelope.name}`}
+      aria-label={`${covers ? 'Cover overspending in' : 'Move money from'} ${envelope.name}${inMonth}`}
     >
       <div className="fields">
         <label>
-          {covers ? `Cover ${envelope.name} with` : `Move from ${envelope.name}`}
+          {covers ? `Cover ${envelope.name}${inMonth} with` : `Move from ${envelope.name}${inMonth}`}
           <input
             className="amount-input"
             value={amount}
