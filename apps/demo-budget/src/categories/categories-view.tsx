@@ -1,5 +1,5 @@
 import { useClient } from '@rockpool/client/react';
-import { useState, type DragEvent, type FormEvent, type ReactNode } from 'react';
+import { useRef, useState, type DragEvent, type FormEvent, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import type { CategoryKind } from '../schema.ts';
@@ -17,6 +17,7 @@ import {
   setCategoryHidden,
 } from './actions.ts';
 import { DeleteCategoryForm } from './delete-category-form.tsx';
+import { keyedGroups, type KeyedGroup } from './group-keys.ts';
 
 /** The categories of the budget, by group. Users can add, rename, order (by drag or buttons), hide and delete them. */
 export function CategoriesView(): ReactNode {
@@ -109,7 +110,11 @@ function GroupedCategories({ categories, kind }: GroupedCategoriesProps): ReactN
   const [dragged, setDragged] = useState<string | null>(null);
   const [deleting, setDeleting] = useState<string | null>(null);
   const own = categories.filter((category) => category.kind === kind);
-  const groups = Map.groupBy(own, ({ groupName }) => groupName);
+  const drawn = useRef<readonly KeyedGroup<CategoryRow>[]>([]);
+  drawn.current = keyedGroups(
+    Map.groupBy(own, ({ groupName }) => groupName),
+    drawn.current,
+  );
   /** A renamed group joins one that has the same name in a different case. */
   const groupNamed = (name: string, before: string): string =>
     knownName(
@@ -129,11 +134,10 @@ function GroupedCategories({ categories, kind }: GroupedCategoriesProps): ReactN
   const allow = (event: DragEvent): void => {
     if (dragged !== null) event.preventDefault();
   };
-  return [...groups].map(([groupName, members]) => (
-    <div key={groupName} className="category-group" onDragOver={allow} onDrop={(event) => drop(event, groupName, null)}>
+  return drawn.current.map(({ key, name: groupName, members }) => (
+    <div key={key} className="category-group" onDragOver={allow} onDrop={(event) => drop(event, groupName, null)}>
       {groupName !== '' && (
         <NameField
-          key={groupName}
           name={groupName}
           onRename={(name) => run(() => renameGroup(client, groupName, groupNamed(name, groupName)), 'Group renamed.')}
         />

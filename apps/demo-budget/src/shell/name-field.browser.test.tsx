@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { inApp, type InApp } from '../../testing/in-app.tsx';
-import { addCategory, renameCategory } from '../categories/actions.ts';
+import { addCategory, renameCategory, renameGroup } from '../categories/actions.ts';
 import { CategoriesView } from '../categories/categories-view.tsx';
 
 let app: InApp;
@@ -28,4 +28,22 @@ it('a name that a user is typing stays when another device renames the category,
   await expect.poll(() => field('Typed')?.value).toBe('Typed');
   await renameCategory(app.client, id, 'Later');
   await expect.poll(() => field('Later')?.value).toBe('Later');
+});
+
+it('a name that a user is typing stays when another device renames the group', async () => {
+  await addCategory(app.client, 'Food', 'spending', 'Daily');
+  app.show('categories', <CategoriesView />);
+  await expect.poll(() => field('Daily')).not.toBeNull();
+  await userEvent.fill(field('Daily') as HTMLInputElement, 'Typed');
+  await renameGroup(app.client, 'Daily', 'Theirs');
+  await expect.poll(() => field('Theirs')).not.toBeNull();
+  expect(field('Theirs')?.value).toBe('Typed');
+  expect(document.activeElement).toBe(field('Theirs'));
+  await userEvent.keyboard('{Enter}');
+  await expect.poll(() => field('Typed')?.value).toBe('Typed');
+  await userEvent.fill(field('Food') as HTMLInputElement, 'Meals');
+  await renameGroup(app.client, 'Typed', 'Later');
+  await expect.poll(() => field('Later')?.value).toBe('Later');
+  expect(field('Food')?.value).toBe('Meals');
+  expect(document.activeElement).toBe(field('Food'));
 });
