@@ -19,6 +19,9 @@ export function DeleteCategoryForm({ category, categories, onDone }: DeleteCateg
   const client = useClient();
   const save = useSave();
   const [toId, setToId] = useState('');
+  const others = categories.filter(({ id }) => id !== category.id);
+  // Another device may have deleted the chosen category; the field then shows that none is chosen.
+  const to = others.find(({ id }) => id === toId);
   const { rows } = useQuery<{ readonly count: number }>(
     'SELECT (SELECT count(*) FROM entries WHERE categoryId = ?) + (SELECT count(*) FROM parts WHERE categoryId = ?) AS count',
     [category.id, category.id],
@@ -26,7 +29,7 @@ export function DeleteCategoryForm({ category, categories, onDone }: DeleteCateg
   const count = rows[0]?.count ?? 0;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    save(() => deleteCategory(client, category.id, toId === '' ? null : toId), `${category.name} was deleted.`, onDone);
+    save(() => deleteCategory(client, category.id, to?.id ?? null), `${category.name} was deleted.`, onDone);
   };
   return (
     <form
@@ -41,15 +44,13 @@ export function DeleteCategoryForm({ category, categories, onDone }: DeleteCateg
         {count === 0
           ? 'No entries have this category. Move assigned money to'
           : `Move ${count === 1 ? '1 entry' : `${count.toLocaleString(locale)} entries`} and assigned money to`}
-        <select value={toId} autoFocus onChange={(event) => setToId(event.target.value)}>
+        <select value={to?.id ?? ''} autoFocus onChange={(event) => setToId(event.target.value)}>
           <option value="">No category</option>
-          {categories
-            .filter(({ id }) => id !== category.id)
-            .map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
+          {others.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
         </select>
       </label>
       <div className="buttons">
