@@ -41,16 +41,14 @@ export function ScheduleForm({
   const mark = decimalMarkOf(locale);
   const [accountId, setAccountId] = useState(schedule?.accountId ?? accounts[0]?.id ?? '');
   const account = accounts.find((candidate) => candidate.id === accountId);
-  // A scheduled transfer stays in one currency, because the exchange rate of a later day is unknown.
-  const others = accounts.filter((candidate) => candidate.id !== accountId && candidate.currency === account?.currency);
+  const currency = account?.currency ?? schedule?.currency;
   const [otherAccountId, setOtherAccountId] = useState(schedule?.otherAccountId ?? null);
-  const other =
-    otherAccountId === null
-      ? undefined
-      : (others.find(({ id: candidate }) => candidate === otherAccountId) ?? others[0]);
+  const { others, other, isTransfer, mustChooseOther } = transferOf(accounts, { accountId, currency, otherAccountId });
   const takesCategory =
     account !== undefined &&
-    (other === undefined ? account.kind !== 'off-budget' : sideWithCategory(account.kind, other.kind) !== 'none');
+    (isTransfer
+      ? other !== undefined && sideWithCategory(account.kind, other.kind) !== 'none'
+      : account.kind !== 'off-budget');
   const [payee, setPayee] = useState(schedule?.payee ?? '');
   const [notes, setNotes] = useState(schedule?.notes ?? '');
   const [categoryId, setCategoryId] = useState(schedule?.categoryId ?? null);
@@ -63,26 +61,24 @@ export function ScheduleForm({
   const [unit, setUnit] = useState<ScheduleUnit>(schedule?.unit ?? 'month');
   const [lastDate, setLastDate] = useState(schedule?.lastDate ?? '');
   const [problem, setProblem] = useState<string | null>(null);
-  const isOpen = (usedId: string | null | undefined): boolean =>
-    usedId === null || accounts.some((candidate) => candidate.id === usedId);
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (account === undefined) return setProblem('Choose an account.');
+    if (account === undefined || mustChooseOther) return setProblem('Choose an account.');
     const parsed = parseTypedAmount(amount, account.currency, mark);
     if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
-    if (other === undefined && payee.trim() === '') return setProblem('Enter a payee.');
+    if (!isTransfer && payee.trim() === '') return setProblem('Enter a payee.');
     if (firstDate === '') return setProblem('Enter a first date.');
     if (!isDay(firstDate) || (lastDate !== '' && !isDay(lastDate))) return setProblem(fullYearSentence);
     const stride = Number(every);
     if (!Number.isInteger(stride) || stride < 1 || stride > 1_000)
       return setProblem('Enter a whole number of at least 1.');
     const minor = Math.abs(parsed.value);
-    const isIn = other === undefined && moneyIn;
+    const isIn = !isTransfer && moneyIn;
     onSave({
       accountId,
       otherAccountId: other?.id ?? null,
-      payee: other === undefined ? payee.trim() : '',
+      payee: isTransfer ? '' : payee.trim(),
       notes: notes.trim(),
       categoryId: takesCategory ? categoryId : null,
       amountMinor: isIn || minor === 0 ? minor : -minor,
@@ -103,14 +99,14 @@ export function ScheduleForm({
       aria-label={schedule === undefined ? 'New scheduled entry' : 'Edit scheduled entry'}
     >
       <div className="fields">
-        {other === undefined && (
+        {!isTransfer && (
           <label className="wide">
             Payee
             <input value={payee} onChange={(event) => setPayee(event.target.value)} autoComplete="off" autoFocus />
           </label>
         )}
-        <label className={other === undefined ? '' : 'wide'}>
-          {other === undefined ? 'Account' : 'From account'}
+        <label className={isTransfer ? 'wide' : ''}>
+          {isTransfer ? 'From account' : 'Account'}
           <select value={accountId} onChange={(event) => setAccountId(event.target.value)}>
             {account === undefined && <option value={accountId}>Choose an account</option>}
             {accounts.map((candidate) => (
@@ -120,10 +116,15 @@ export function ScheduleForm({
             ))}
           </select>
         </label>
-        {other !== undefined && (
+        {isTransfer && (
           <label className="wide">
             To account
-            <select value={other.id} onChange={(event) => setOtherAccountId(event.target.value)} autoFocus>
+            <select
+              value={other?.id ?? otherAccountId ?? ''}
+              onChange={(event) => setOtherAccountId(event.target.value)}
+              autoFocus
+            >
+              {other === undefined && <option value={otherAccountId ?? ''}>Choose an account</option>}
               {others.map((candidate) => (
                 <option key={candidate.id} value={candidate.id}>
                   {candidate.name}
@@ -139,7 +140,7 @@ export function ScheduleForm({
           </label>
         )}
         <label>
-          Amount in {account?.currency ?? schedule?.currency}
+          Amount in {currency}
           <input
             className="amount-input"
             value={amount}
@@ -148,7 +149,7 @@ export function ScheduleForm({
             autoComplete="off"
           />
         </label>
-        {other === undefined && (
+        {!isTransfer && (
           <fieldset className="direction" aria-label="Direction">
             <label>
               <input type="radio" name={`${id}-direction`} checked={!moneyIn} onChange={() => setMoneyIn(false)} />
@@ -188,19 +189,19 @@ export function ScheduleForm({
       </div>
       {!isListed && (
         <p className="problem" role="status">
-          {isOpen(schedule?.accountId) && isOpen(schedule?.otherAccountId)
+          {isOpen(accounts, schedule?.accountId) && isOpen(accounts, schedule?.otherAccountId)
             ? 'This scheduled entry was deleted in the meantime. Save it to add it again.'
             : 'Its account was closed or deleted in the meantime. Choose an open account before you save.'}
         </p>
       )}
       <FormEnd problem={problem} submit={schedule === undefined ? 'Add' : 'Save'} onCancel={onCancel}>
-        {(other !== undefined || others.length > 0) && (
+        {(isTransfer || others.length > 0) && (
           <button
             type="button"
             className="quiet"
-            onClick={() => setOtherAccountId(other === undefined ? (others[0]?.id ?? null) : null)}
+            onClick={() => setOtherAccountId(isTransfer ? null : (others[0]?.id ?? null))}
           >
-            {other === undefined ? 'Transfer' : 'Not a transfer'}
+            {isTransfer ? 'Not a transfer' : 'Transfer'}
           </button>
         )}
         {onDelete !== undefined && isListed && (
@@ -211,4 +212,34 @@ export function ScheduleForm({
       </FormEnd>
     </form>
   );
+}
+
+/** Whether an account, if one is used, is open. */
+function isOpen(accounts: readonly AccountRow[], usedId: string | null | undefined): boolean {
+  return usedId === null || accounts.some(({ id }) => id === usedId);
+}
+
+interface Transfer {
+  /** The accounts that money may be transferred to. */
+  readonly others: readonly AccountRow[];
+  /** Undefined if it is no transfer, or if the user must choose the account. */
+  readonly other: AccountRow | undefined;
+  readonly isTransfer: boolean;
+  /** The account was closed: no other one may take its place unless the user chooses it. */
+  readonly mustChooseOther: boolean;
+}
+
+function transferOf(
+  accounts: readonly AccountRow[],
+  chosen: { readonly accountId: string; readonly currency: string | undefined; readonly otherAccountId: string | null },
+): Transfer {
+  const { accountId, currency, otherAccountId } = chosen;
+  // A scheduled transfer stays in one currency, because the exchange rate of a later day is unknown.
+  const others = accounts.filter((candidate) => candidate.id !== accountId && candidate.currency === currency);
+  const mustChooseOther = !isOpen(accounts, otherAccountId);
+  const other =
+    otherAccountId === null || mustChooseOther
+      ? undefined
+      : (others.find(({ id }) => id === otherAccountId) ?? others[0]);
+  return { others, other, isTransfer: mustChooseOther || other !== undefined, mustChooseOther };
 }

@@ -28,10 +28,10 @@ const found = <T extends Element>(selector: string): T => {
   return element;
 };
 const click = (selector: string): void => flushSync(() => found<HTMLElement>(selector).click());
-const schedule = (payee: string): Promise<string> =>
+const schedule = (payee: string, otherAccountId: string | null = null): Promise<string> =>
   addSchedule(app.client, {
     accountId: accountIds[0] ?? '',
-    otherAccountId: null,
+    otherAccountId,
     payee,
     notes: '',
     categoryId: null,
@@ -98,6 +98,41 @@ it('the form of a scheduled entry whose account is closed elsewhere keeps what w
   await userEvent.selectOptions(found(`${form} select`), 'Purse');
   click(`${form} button[type="submit"]`);
   await expect.poll(scheduled).toEqual([{ id, payee: 'Typed', account: 'Purse' }]);
+});
+
+it('closing the form of a row returns the focus to the row', async () => {
+  const id = await schedule('Rent');
+  await open('schedules', <SchedulesView budget={makeBudget()} />, '[aria-label="Edit Rent"]');
+  await userEvent.keyboard('{Escape}');
+  expect(document.activeElement).toBe(found('[aria-label="Edit Rent"]'));
+  click('[aria-label="Edit Rent"]');
+  await userEvent.fill(found(`${form} label.wide input`), 'Typed');
+  await userEvent.keyboard('{Enter}');
+  await expect.poll(scheduled).toEqual([{ id, payee: 'Typed', account: 'Giro' }]);
+  await expect.poll(() => document.activeElement?.getAttribute('aria-label')).toBe('Edit Typed');
+});
+
+it('a scheduled transfer whose other account is closed elsewhere goes to no other account unless the user chooses one', async () => {
+  const [giro = '', purse = ''] = accountIds;
+  await addAccount(app.client, { name: 'Savings', kind: 'savings', currency: 'EUR', openingMinor: 0 });
+  await schedule('', purse);
+  await open('schedules', <SchedulesView budget={makeBudget()} />, '[aria-label^="Edit"]');
+  await userEvent.fill(found(`${form} .amount-input`), '7');
+  await app.client.execute('UPDATE accounts SET closed = 1 WHERE id = ?', [purse]);
+  await expect.poll(() => app.container.textContent).toContain('Its account was closed or deleted in the meantime');
+  const other = (): HTMLSelectElement => found(`${form} label.wide:nth-child(2) select`);
+  expect(other().selectedOptions[0]?.textContent).toBe('Choose an account');
+  click(`${form} button[type="submit"]`);
+  expect(found(`${form} [role="alert"]`).textContent).toBe('Choose an account.');
+  await userEvent.selectOptions(other(), 'Savings');
+  click(`${form} button[type="submit"]`);
+  await expect
+    .poll(() =>
+      app.client.query(
+        'SELECT accountId, accounts.name AS other, amountMinor FROM schedules JOIN accounts ON accounts.id = otherAccountId',
+      ),
+    )
+    .toEqual([{ accountId: giro, other: 'Savings', amountMinor: -700 }]);
 });
 
 it('the form of a rule that is deleted elsewhere keeps what was typed, and adds the rule again', async () => {
