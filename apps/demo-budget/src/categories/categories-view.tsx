@@ -3,6 +3,7 @@ import { useRef, useState, type DragEvent, type FormEvent, type ReactNode } from
 import { useMayWrite } from '../budget/role.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import type { CategoryKind } from '../schema.ts';
+import { closeForm } from '../shell/close-form.ts';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { keyOf } from '../shell/keys.ts';
 import { NameField } from '../shell/name-field.tsx';
@@ -210,6 +211,7 @@ function GroupedCategories({ categories, kind }: GroupedCategoriesProps): ReactN
                 </button>
                 <button
                   type="button"
+                  id={`delete-${category.id}`}
                   className="quiet danger"
                   onClick={() => setDeleting(category.id)}
                   aria-label={`Delete ${category.name} …`}
@@ -219,7 +221,11 @@ function GroupedCategories({ categories, kind }: GroupedCategoriesProps): ReactN
               </div>
             )}
             {deleting === category.id && (
-              <DeleteCategoryForm category={category} categories={own} onDone={() => setDeleting(null)} />
+              <DeleteCategoryForm
+                category={category}
+                categories={own}
+                onDone={() => closeForm(() => setDeleting(null), `delete-${category.id}`)}
+              />
             )}
           </li>
         ))}

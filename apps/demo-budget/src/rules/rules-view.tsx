@@ -5,10 +5,11 @@ import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { payeeSearch, payeesInUse, type PayeeUseRow } from '../queries/payees.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
+import { closeForm } from '../shell/close-form.ts';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { NameField } from '../shell/name-field.tsx';
-import { isListed, withOpenedRows, type OpenedRow } from '../shell/opened-row.ts';
+import { editButtonId, isListed, withOpenedRows, type OpenedRow } from '../shell/opened-row.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { addRule, changeRule, deleteRule, renamePayee } from './actions.ts';
 import { RuleForm, type RuleFormProps } from './rule-form.tsx';
@@ -81,7 +82,9 @@ export function RulesView(): ReactNode {
                     {...fields}
                     row={own.row}
                     isListed={isListed(rules, own)}
-                    onLeave={() => setOpened((last) => last.filter((other) => other !== own))}
+                    onLeave={() =>
+                      closeForm(() => setOpened((last) => last.filter((other) => other !== own)), editButtonId(row.id))
+                    }
                   />
                 </li>
               ) : (
@@ -147,7 +150,13 @@ function RuleLine({
       {mayWrite && (
         <span className="buttons">
           {rule !== undefined && (
-            <button type="button" className="quiet" onClick={onEdit} aria-label={`Edit the rule: ${words}`}>
+            <button
+              type="button"
+              id={editButtonId(row.id)}
+              className="quiet"
+              onClick={onEdit}
+              aria-label={`Edit the rule: ${words}`}
+            >
               Edit
             </button>
           )}

@@ -6,10 +6,11 @@ import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import type { ScheduleRow } from '../queries/schedules.ts';
 import { Amount } from '../shell/amount.tsx';
+import { closeForm } from '../shell/close-form.ts';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { formatDay, today } from '../shell/locale.ts';
 import { NoAccountYet } from '../shell/no-account-yet.tsx';
-import { isListed, withOpenedRows, type OpenedRow } from '../shell/opened-row.ts';
+import { editButtonId, isListed, withOpenedRows, type OpenedRow } from '../shell/opened-row.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type DueDay } from './actions.ts';
 import { nextDay } from './occurrences.ts';
@@ -76,7 +77,12 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
                     isListed={isListed(schedules, own)}
                     accounts={accounts}
                     categories={categories}
-                    onLeave={() => setOpened((last) => last.filter((other) => other !== own))}
+                    onLeave={() =>
+                      closeForm(
+                        () => setOpened((last) => last.filter((other) => other !== own)),
+                        editButtonId(schedule.id),
+                      )
+                    }
                   />
                 </li>
               ) : (
@@ -84,6 +90,7 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
                   {mayWrite ? (
                     <button
                       type="button"
+                      id={editButtonId(schedule.id)}
                       className="quiet schedule-open"
                       onClick={() => setOpened((last) => [...last, { row: schedule, index }])}
                       aria-label={`Edit ${scheduleName(schedule)}`}

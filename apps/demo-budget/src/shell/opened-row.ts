@@ -21,3 +21,8 @@ export function isListed<Row extends { readonly id: string }>(
 ): boolean {
   return rows.some((row) => row.id === id);
 }
+
+/** The id of the button that opens the form of a row. */
+export function editButtonId(rowId: string): string {
+  return `edit-${rowId}`;
+}
