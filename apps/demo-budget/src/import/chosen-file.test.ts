@@ -105,12 +105,31 @@ describe('a chosen file', () => {
     // Counts the entries of this one statement.
     ['<NtryRef>1</NtryRef>', ''],
     ['<NtryRef>0000001</NtryRef>', ''],
+    // Banks that have no reference write these in every statement.
+    ['<AcctSvcrRef>NOTPROVIDED</AcctSvcrRef><NtryRef>2025013100001</NtryRef>', '2025013100001'],
+    ['<AcctSvcrRef>NONREF</AcctSvcrRef>', ''],
   ])('in CAMT takes a reference that is unique among statements: %s', async (references, bankId) => {
     const entry = `<Ntry><Amt Ccy="EUR">1.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><BookgDt><Dt>2025-01-31</Dt></BookgDt>${references}</Ntry>`;
     const text = `<Document><BkToCstmrStmt><Stmt>${entry}</Stmt></BkToCstmrStmt></Document>`;
     const file = await readChosenFile('a.xml', new Blob([text]));
     if (!file.ok) throw new Error(file.problem.code);
     expect(file.value.table.rows.map(({ cells }) => cells[statementColumns.bankId ?? -1])).toEqual([bankId]);
+  });
+
+  it('in CAMT keeps what only a payment of a batch says, and tells payments without a reference apart', async () => {
+    const payment = (amount: string, words: string): string =>
+      `<TxDtls><Refs><AcctSvcrRef>NOTPROVIDED</AcctSvcrRef></Refs><Amt Ccy="EUR">${amount}</Amt><AddtlTxInf>${words}</AddtlTxInf></TxDtls>`;
+    const details = `<NtryDtls>${payment('1.00', 'Card 1')}</NtryDtls><NtryDtls>${payment('2.00', 'Card 2')}</NtryDtls>`;
+    const entry = `<Ntry><Amt Ccy="EUR">3.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><BookgDt><Dt>2025-01-31</Dt></BookgDt><AcctSvcrRef>R7</AcctSvcrRef>${details}<AddtlNtryInf>Cards</AddtlNtryInf></Ntry>`;
+    const file = await readChosenFile(
+      'a.xml',
+      new Blob([`<Document><BkToCstmrStmt><Stmt>${entry}</Stmt></BkToCstmrStmt></Document>`]),
+    );
+    if (!file.ok) throw new Error(file.problem.code);
+    expect(file.value.table.rows.map(({ cells }) => cells)).toEqual([
+      ['2025-01-31', '-1.00', 'Cards', 'Card 1', 'EUR', 'R7/1', ''],
+      ['2025-01-31', '-2.00', 'Cards', 'Card 2', 'EUR', 'R7/2', ''],
+    ]);
   });
 
   it('is rejected unread if it is too large', async () => {

@@ -2,6 +2,7 @@ import { parseAmount } from '../../money/parse.ts';
 import { fail, succeed, type Result } from '../../result.ts';
 import type { FileProblem } from '../file/problem.ts';
 import { maxRows } from '../file/table.ts';
+import { bankIdOf } from '../rows/bank-id.ts';
 import { statementHeader, type Statement } from '../statement.ts';
 import { childOf, childrenOf, parseXml, textAt, type XmlElement } from './xml.ts';
 
@@ -48,10 +49,10 @@ function statusOf(entry: XmlElement): string {
 function rowsOfEntry(entry: XmlElement): string[][] {
   const payments = childrenOf(entry, 'NtryDtls').flatMap((details) => childrenOf(details, 'TxDtls'));
   const date = dayAt(entry, 'BookgDt') || dayAt(entry, 'ValDt');
-  const reference = textAt(entry, 'AcctSvcrRef') || numberOf(entry);
+  const reference = bankIdOf(textAt(entry, 'AcctSvcrRef')) || numberOf(entry);
   if (payments.length > 1 && addUp(entry, payments))
     return payments.map((payment, index) =>
-      cellsOf(payment, entry, date, textAt(payment, 'Refs', 'AcctSvcrRef') || numbered(reference, index)),
+      cellsOf(payment, entry, date, bankIdOf(textAt(payment, 'Refs', 'AcctSvcrRef')) || numbered(reference, index)),
     );
   const cells = payments.length > 1 ? cellsOfBatch(payments, entry, date) : cellsOf(payments[0] ?? entry, entry, date);
   // The amount of the whole entry, not of its one payment, which may be in another currency.
@@ -65,7 +66,7 @@ function rowsOfEntry(entry: XmlElement): string[][] {
 /** The entry's own reference. Empty for a short number: many banks count from 1 in every statement. */
 function numberOf(entry: XmlElement): string {
   const number = textAt(entry, 'NtryRef');
-  return /^0*\d{1,6}$/.test(number) ? '' : number;
+  return /^0*\d{1,6}$/.test(number) ? '' : bankIdOf(number);
 }
 
 function numbered(reference: string, index: number): string {
@@ -94,12 +95,13 @@ function cellsOf(payment: XmlElement, entry: XmlElement, date: string, reference
   const party = isOut === isReversal ? 'Dbtr' : 'Cdtr';
   const payee = nameOfParty(payment, `Ultmt${party}`) || nameOfParty(payment, party);
   const remittance = childOf(payment, 'RmtInf');
-  const memo = [
+  const remitted = [
     ...(remittance === undefined ? [] : childrenOf(remittance, 'Ustrd').map(({ text }) => text.trim())),
     textAt(payment, 'RmtInf', 'Strd', 'CdtrRefInf', 'Ref'),
   ]
     .filter((line) => line !== '')
     .join(' ');
+  const memo = remitted || textAt(payment, 'AddtlTxInf');
   const info = textAt(entry, 'AddtlNtryInf');
   return [
     date,

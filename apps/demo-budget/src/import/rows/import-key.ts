@@ -5,7 +5,7 @@
  *
  * The key must never change: rows stored by an older release would no longer be recognised. It contains the amount in
  * minor units, so it has changed where a release changed the decimals of a currency, and where one changed how CAMT
- * entries are read (README.md names both).
+ * entries or placeholders of bank ids are read (README.md names them).
  */
 export interface ImportIdentity {
   readonly accountId: string;

@@ -1,6 +1,7 @@
 import { parseAmount, type AmountProblem, type DecimalMark } from '../../money/parse.ts';
 import { fail, succeed, type Result } from '../../result.ts';
 import type { Table, TableRow } from '../file/table.ts';
+import { bankIdOf } from './bank-id.ts';
 import { directionOf, type ColumnChoice } from './columns.ts';
 import { parseDate, type DateOrder } from './dates.ts';
 import { importKey } from './import-key.ts';
@@ -66,7 +67,7 @@ export function previewImport(table: Table, settings: ImportSettings, known: Kno
       return { rowNumber: row.rowNumber, cells: row.cells, draft: undefined, problems, duplicate: false, alike: null };
     }
     const payee = oneLine(cellAt(row, settings.columns.payee));
-    const bankId = cellAt(row, settings.columns.bankId);
+    const bankId = bankIdOf(cellAt(row, settings.columns.bankId));
     const { accountId } = settings;
     const identity =
       bankId === '' ? { accountId, date: date.value, amountMinor: amount.value, payee } : { accountId, bankId };

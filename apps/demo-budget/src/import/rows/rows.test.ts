@@ -292,6 +292,11 @@ describe('a row with a bank id', () => {
     expect(keys('2025-01-31,Coffee,-3.50,A1\n')).not.toEqual(keys('2025-01-31,Coffee,-3.50,A2\n'));
   });
 
+  it.each(['NOTPROVIDED', 'nonref', '0'])('that is a placeholder is recognised by its other fields: %s', (id) => {
+    expect(keys(`2025-01-31,Coffee,-3.50,${id}\n`)).not.toEqual(keys(`2025-02-28,Tea,-2.00,${id}\n`));
+    expect(keys(`2025-01-31,Coffee,-3.50,${id}\n`)).toEqual(keys('2025-01-31,Coffee,-3.50,\n'));
+  });
+
   it('is distinct from another row if the bank used the id twice', () => {
     expect(new Set(keys('2025-01-31,Coffee,-3.50,A1\n2025-01-31,Tea,-2.00,A1\n')).size).toBe(2);
   });
