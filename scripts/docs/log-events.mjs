@@ -54,7 +54,7 @@ export const LOG_EVENTS = [
       'check-unanswered':
         'Your `authenticate` or `authorize` (`check`) did not answer within `withinMs`; the client was refused with `auth-unavailable` and tries again. If you have not passed any, PostgreSQL or the identity provider does not respond.',
       'tenant-error':
-        'Your `tenantOf` threw, or did not return a text; pushes are refused for now if `quotas.maxTenantBytes` is set.',
+        'Your `tenantOf` threw, or did not return a text, for this number of `databases`, of which `database` is one. Pushes to them are refused for now if `quotas.maxTenantBytes` is set.',
       'log-failed': 'Your `log` failed; the line before this one is the one that it did not write.',
       'trace-failed': 'Your tracer provider threw; spans are missing. Only the first failure is logged.',
       'request-error': 'A request failed with `internal`. Report it with the line.',

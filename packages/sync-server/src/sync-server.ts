@@ -134,8 +134,8 @@ export interface SyncServerOptions {
   readonly quotas?: Partial<Quotas & MemberLimits>;
   /**
    * Names the tenant of a database, for `quotas.maxTenantBytes`, which is refused with `postgres`. While it throws or
-   * returns something other than a text, that is logged, and pushes are refused for now. With `threads`, the tenants
-   * that were full when they were last measured stay full instead. Default: each database is a tenant.
+   * returns something other than a text for a database, that is logged, and pushes to that database are refused for
+   * now; with `threads`, from the next measurement on, within 10 s. Default: each database is a tenant.
    */
   readonly tenantOf?: (databaseId: string) => string;
   /**

@@ -53,7 +53,7 @@ function openThreads({ options, log, metrics, tenants, run, tracing }: Base, cou
     watch: () =>
       maxTenantBytes === Infinity
         ? () => undefined
-        : tenants.watch(() => databases.setFullTenants(tenants.databasesOver(maxTenantBytes))),
+        : tenants.watch(() => databases.limitTenants(tenants.databasesOver(maxTenantBytes), tenants.unnamed)),
   });
   return databases;
 }

@@ -6,13 +6,23 @@ import { databaseIds } from './data-directory.ts';
 const REFRESH_MS = 10_000;
 const SLICE_DATABASES = 100;
 
+/** One pass over all databases. */
+interface Measurement {
+  readonly bytesByTenant: Map<string, number>;
+  readonly tenants: Map<string, string>;
+  /** The databases whose tenant the host could not name. */
+  readonly unnamed: Set<string>;
+}
+
+const NOTHING: Measurement = { bytesByTenant: new Map(), tenants: new Map(), unnamed: new Set() };
+
 /** The bytes that the databases of each tenant take on disk, measured in one pass and kept for 10 s. */
 export class TenantSizes {
   private readonly dataDir: string;
   private readonly pathOf: (databaseId: string) => string;
   private readonly askTenant: (databaseId: string) => unknown;
   private readonly log: Logger;
-  private byTenant = new Map<string, number>();
+  private measured = NOTHING;
   private measuredMs = -Infinity;
   private measuring: Promise<void> | null = null;
 
@@ -28,10 +38,15 @@ export class TenantSizes {
     this.log = log;
   }
 
-  /** Throws `database-unavailable` if the host cannot name the tenant of each database. */
+  /** Throws `database-unavailable` if the host cannot name the tenant of the database. */
   bytesOf(databaseId: string): number {
     if (performance.now() - this.measuredMs > REFRESH_MS) this.measure();
-    return this.byTenant.get(this.tenantOf(databaseId)) ?? 0;
+    try {
+      return this.measured.bytesByTenant.get(this.tenantOf(databaseId)) ?? 0;
+    } catch (error) {
+      this.log('tenant-error', { database: databaseId, databases: 1, ...errorFields(error) });
+      throw tenantUnknown();
+    }
   }
 
   /**
@@ -43,7 +58,7 @@ export class TenantSizes {
       this.measureInSlices()
         .then(onMeasured)
         .catch(() => {
-          // A folder that cannot be read now, or a tenant that the host cannot name, is measured at the next interval.
+          // A folder that cannot be read now is measured at the next interval.
         });
     void measure();
     const timer = setInterval(() => void measure(), REFRESH_MS);
@@ -60,40 +75,67 @@ export class TenantSizes {
       this.measuring ??= this.measureInSlices()
         .catch(() => undefined)
         .finally(() => (this.measuring = null));
-    return [...this.byTenant].sort(([, a], [, b]) => b - a).slice(0, count);
+    return [...this.measured.bytesByTenant].sort(([, a], [, b]) => b - a).slice(0, count);
   }
 
   /** The number of tenants with at least one database, as last measured. */
   get count(): number {
-    return this.byTenant.size;
+    return this.measured.bytesByTenant.size;
   }
 
-  /** The databases whose tenants use at least this number of bytes. */
+  /** The databases whose tenants use at least this number of bytes, as last measured. */
   databasesOver(limitBytes: number): ReadonlySet<string> {
-    return new Set(databaseIds(this.dataDir).filter((id) => (this.byTenant.get(this.tenantOf(id)) ?? 0) >= limitBytes));
+    const { bytesByTenant, tenants } = this.measured;
+    return new Set([...tenants].flatMap(([id, tenant]) => ((bytesByTenant.get(tenant) ?? 0) >= limitBytes ? id : [])));
   }
 
-  /** A database of an unknown tenant must not count as the only one of its tenant. */
+  /** The databases whose tenant the host could not name when they were last measured. */
+  get unnamed(): ReadonlySet<string> {
+    return this.measured.unnamed;
+  }
+
   private tenantOf(databaseId: string): string {
-    try {
-      const tenant = this.askTenant(databaseId);
-      if (typeof tenant === 'string') return tenant;
-      if (tenant instanceof Promise) tenant.catch(() => undefined);
-      throw new TypeError('tenantOf did not return a text');
-    } catch (error) {
-      this.log('tenant-error', { database: databaseId, ...errorFields(error) });
-      throw new RockpoolError('database-unavailable', { problem: 'the tenant of a database is unknown' });
-    }
+    const tenant = this.askTenant(databaseId);
+    if (typeof tenant === 'string') return tenant;
+    if (tenant instanceof Promise) tenant.catch(() => undefined);
+    throw new TypeError('tenantOf did not return a text');
   }
 
   private async measureInSlices(): Promise<void> {
-    const byTenant = new Map<string, number>();
-    for (const [i, databaseId] of databaseIds(this.dataDir).entries()) {
-      if (i % SLICE_DATABASES === 0) await new Promise((resolve) => setImmediate(resolve));
-      const tenant = this.tenantOf(databaseId);
-      byTenant.set(tenant, (byTenant.get(tenant) ?? 0) + this.sizeOf(databaseId));
+    for (const done of this.steps())
+      if (done % SLICE_DATABASES === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  private measure(): void {
+    for (const _ of this.steps());
+  }
+
+  /**
+   * Yields the number of databases before each one. A database whose tenant is unknown is left out: its host may fail
+   * for its id only, and the other tenants keep their limits.
+   */
+  private *steps(): Generator<number> {
+    const measured: Measurement = { bytesByTenant: new Map(), tenants: new Map(), unnamed: new Set() };
+    const { bytesByTenant, tenants, unnamed } = measured;
+    let failure: unknown;
+    for (const [done, databaseId] of databaseIds(this.dataDir).entries()) {
+      yield done;
+      let tenant: string;
+      try {
+        tenant = this.tenantOf(databaseId);
+      } catch (error) {
+        failure ??= error;
+        unnamed.add(databaseId);
+        continue;
+      }
+      tenants.set(databaseId, tenant);
+      bytesByTenant.set(tenant, (bytesByTenant.get(tenant) ?? 0) + this.sizeOf(databaseId));
     }
-    this.byTenant = byTenant;
+    const [database] = unnamed;
+    // One line for all of them: the host may fail for every database.
+    if (database !== undefined)
+      this.log('tenant-error', { database, databases: unnamed.size, ...errorFields(failure) });
+    this.measured = measured;
     this.measuredMs = performance.now();
   }
 
@@ -103,13 +145,9 @@ export class TenantSizes {
       .map((suffix) => statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0)
       .reduce((sum, size) => sum + size, 0);
   }
+}
 
-  private measure(): void {
-    this.byTenant = new Map();
-    for (const databaseId of databaseIds(this.dataDir)) {
-      const tenant = this.tenantOf(databaseId);
-      this.byTenant.set(tenant, (this.byTenant.get(tenant) ?? 0) + this.sizeOf(databaseId));
-    }
-    this.measuredMs = performance.now();
-  }
+/** A database of an unknown tenant must not count as the only one of its tenant. */
+export function tenantUnknown(): RockpoolError {
+  return new RockpoolError('database-unavailable', { problem: 'the tenant of the database is unknown' });
 }

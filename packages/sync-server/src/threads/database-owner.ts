@@ -19,7 +19,7 @@ type OfSession = Exclude<
       | 'take-offline'
       | 'hold'
       | 'release'
-      | 'full-tenants'
+      | 'limited-tenants'
       | 'close';
   }
 >;
@@ -37,7 +37,7 @@ export class DatabaseOwner {
     this.outbox = outbox;
   }
 
-  receive(message: Exclude<ToOwner, { readonly kind: 'full-tenants' | 'close' }>): void {
+  receive(message: Exclude<ToOwner, { readonly kind: 'limited-tenants' | 'close' }>): void {
     switch (message.kind) {
       case 'join':
         return this.join(message);

@@ -149,7 +149,7 @@ export class DatabaseThread implements SessionDatabase {
   }
 
   /** Sends a message that has no response. */
-  tell(message: Extract<ToOwner, { readonly kind: 'take-offline' | 'release' | 'full-tenants' }>): void {
+  tell(message: Extract<ToOwner, { readonly kind: 'take-offline' | 'release' | 'limited-tenants' }>): void {
     this.outbox.add(message);
   }
 

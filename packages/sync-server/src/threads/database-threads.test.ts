@@ -175,6 +175,34 @@ it('a server with threads enforces the limits of tenants', async () => {
   expect(await again.failure()).toMatchObject({ code: 'quota-exceeded', fields: { quota: 'tenant-bytes' } });
 });
 
+it('a server with threads refuses the pushes to a database of an unknown tenant, and limits the other tenants', async () => {
+  const folder = temporaryFolder();
+  server = await TestServer.start(folder, { threads: THREADS });
+  for (const databaseId of [HERE, ELSEWHERE])
+    await (await server.open(undefined, { databaseId })).commit([insert('accounts', 'x', { name: 'x' })]);
+  await server.stop();
+  const tenantOf = (databaseId: string): string => {
+    if (databaseId === ELSEWHERE) throw new Error('a private detail');
+    return databaseId;
+  };
+  server = await TestServer.start(folder, { threads: THREADS, quotas: { maxTenantBytes: 1 }, tenantOf });
+  await server.sync.ready();
+  await server.logged('tenant-error');
+  expect(server.events).toContainEqual({
+    event: 'tenant-error',
+    fields: expect.objectContaining({ database: ELSEWHERE, databases: 1 }) as unknown,
+  });
+  for (const [databaseId, code] of [
+    [HERE, 'quota-exceeded'],
+    [ELSEWHERE, 'database-unavailable'],
+  ] as const) {
+    const writer = await server.open(undefined, { databaseId });
+    writer.site.write([insert('accounts', 'y', { name: 'y' })]);
+    writer.push();
+    expect(await writer.failure()).toMatchObject({ code });
+  }
+});
+
 describe('a server with more than one thread', () => {
   it('rejects options that need databases on the accepting thread', async () => {
     await start();

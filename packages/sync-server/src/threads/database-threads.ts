@@ -11,7 +11,7 @@ import type { Snapshot } from '../snapshot/snapshots.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
 import { DatabaseThread } from './database-thread.ts';
 import { ownerOf } from './owner-of.ts';
-import type { ThreadOptions, ThreadState } from './thread-messages.ts';
+import type { LimitedTenants, ThreadOptions, ThreadState } from './thread-messages.ts';
 
 export interface DatabaseThreadsOptions {
   readonly thread: Omit<ThreadOptions, 'index'>;
@@ -27,7 +27,7 @@ export class DatabaseThreads implements Databases {
   restartCount = 0;
   private readonly threads: readonly DatabaseThread[];
   private readonly stopWatching: () => void;
-  private fullTenants: ReadonlySet<string> = new Set();
+  private limitedTenants: LimitedTenants = { full: new Set(), unnamed: new Set() };
   private readonly held = new Map<string, RockpoolError>();
 
   constructor({ thread, log, onCommit, onFollowed, watch }: DatabaseThreadsOptions) {
@@ -89,10 +89,10 @@ export class DatabaseThreads implements Databases {
     this.ownerOf(databaseId).tell({ kind: 'release', databaseId });
   }
 
-  /** Sets the databases whose tenants may not grow. */
-  setFullTenants(databaseIds: ReadonlySet<string>): void {
-    this.fullTenants = databaseIds;
-    for (const thread of this.threads) thread.tell({ kind: 'full-tenants', databaseIds });
+  /** Sets the databases whose tenants are full, and those whose tenant the host cannot name. */
+  limitTenants(full: ReadonlySet<string>, unnamed: ReadonlySet<string>): void {
+    this.limitedTenants = { full, unnamed };
+    for (const thread of this.threads) thread.tell({ kind: 'limited-tenants', full, unnamed });
   }
 
   get openCount(): number {
@@ -128,7 +128,7 @@ export class DatabaseThreads implements Databases {
 
   /** Sends a new thread the messages that its predecessor received. */
   private tellState(started: DatabaseThread): void {
-    started.tell({ kind: 'full-tenants', databaseIds: this.fullTenants });
+    started.tell({ kind: 'limited-tenants', ...this.limitedTenants });
     // Ignores errors, because the caller receives the response of the earlier thread.
     for (const [databaseId, error] of this.held)
       if (this.ownerOf(databaseId) === started) started.hold(databaseId, error).catch(() => undefined);

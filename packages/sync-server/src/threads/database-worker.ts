@@ -6,11 +6,18 @@ import { errorFields, type Logger } from '../observe/log-line.ts';
 import { DiskWatch } from '../store/disk-watch.ts';
 import { KnownSchemas, rememberedSchemas } from '../store/known-schemas.ts';
 import { postgresDatabases, sqliteDatabases, type DatabaseStores } from '../store/open-stores.ts';
+import { tenantUnknown } from '../store/tenant-sizes.ts';
 import { DatabaseOwner } from './database-owner.ts';
 import { Outbox } from './outbox.ts';
 import { ownerOf } from './owner-of.ts';
 import { copiesFolder, snapshotFolder } from './thread-folders.ts';
-import { STATE_INTERVAL_MS, type FromOwner, type ThreadOptions, type ToOwner } from './thread-messages.ts';
+import {
+  STATE_INTERVAL_MS,
+  type FromOwner,
+  type LimitedTenants,
+  type ThreadOptions,
+  type ToOwner,
+} from './thread-messages.ts';
 
 // Runs on a thread of its own. An unexpected error ends the thread, and the accepting thread starts a new one
 // (database-thread.ts).
@@ -21,7 +28,7 @@ const log: Logger = (event, fields) => outbox.add({ kind: 'log', event, fields }
 const schema = decodeSchema(options.schema);
 const stores = openStores();
 const diskWatch = new DiskWatch(stores.store);
-let fullTenants: ReadonlySet<string> = new Set();
+let tenants: LimitedTenants = { full: new Set(), unnamed: new Set() };
 const host = new DatabaseHost({
   dataDir: options.dataDir,
   schemaHash: schema.hash,
@@ -30,7 +37,10 @@ const host = new DatabaseHost({
   store: stores.store,
   bus: stores.bus,
   roomOf: (databaseId) => ({
-    tenantBytes: () => (fullTenants.has(databaseId) ? (options.rules.quotas?.maxTenantBytes ?? 0) : 0),
+    tenantBytes: () => {
+      if (tenants.unnamed.has(databaseId)) throw tenantUnknown();
+      return tenants.full.has(databaseId) ? (options.rules.quotas?.maxTenantBytes ?? 0) : 0;
+    },
     isDiskFull: () => diskWatch.isDiskFull,
     takeReserve: (bytes) => diskWatch.takeReserve(bytes),
   }),
@@ -46,7 +56,7 @@ outbox.add({ kind: 'started' });
 
 port.on('message', (messages: readonly ToOwner[]) => {
   for (const message of messages) {
-    if (message.kind === 'full-tenants') fullTenants = message.databaseIds;
+    if (message.kind === 'limited-tenants') tenants = message;
     else if (message.kind === 'close') void close();
     else owner.receive(message);
   }

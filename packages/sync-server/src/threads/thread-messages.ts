@@ -42,6 +42,14 @@ export interface SentAccess {
   readonly nowMs: number;
 }
 
+/** The databases that may not grow. */
+export interface LimitedTenants {
+  /** Their tenant has reached its limit. */
+  readonly full: ReadonlySet<string>;
+  /** The host cannot name their tenant. */
+  readonly unnamed: ReadonlySet<string>;
+}
+
 export type ToOwner =
   /** Opens the database of the hello if it is closed, and begins a session. `joined` or `failed` follows. */
   | {
@@ -99,8 +107,7 @@ export type ToOwner =
   /** `held` follows. */
   | { readonly kind: 'hold'; readonly call: number; readonly databaseId: string; readonly error: ErrorData }
   | { readonly kind: 'release'; readonly databaseId: string }
-  /** The databases whose tenants may not grow. */
-  | { readonly kind: 'full-tenants'; readonly databaseIds: ReadonlySet<string> }
+  | ({ readonly kind: 'limited-tenants' } & LimitedTenants)
   /** Decides all pushes and closes the files. `closed` follows. */
   | { readonly kind: 'close' };
 
