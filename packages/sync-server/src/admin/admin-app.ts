@@ -7,6 +7,7 @@ import { isOriginAllowed } from '../auth/origin.ts';
 import { errorFields, type LogFields, type Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import { errorResponse } from '../routes/error-response.ts';
+import { withoutUnreadBody } from '../routes/head.ts';
 import { remoteAddress } from '../routes/remote-address.ts';
 import { serveAdminPage } from './admin-page.ts';
 import { AdminRefusal } from './admin-refusal.ts';
@@ -121,7 +122,7 @@ async function answer(route: AdminRoute, context: Context, options: AdminAppOpti
     durationMs: Math.round(performance.now() - startedMs),
   });
   metrics.requests.add(1, { route: `admin ${name}`, status: String(response.status) });
-  return response;
+  return withoutUnreadBody(response, context.req.method);
 }
 
 async function respond(

@@ -243,6 +243,13 @@ describe('exporting a database', () => {
     await expect.poll(() => readdirSync(join(server.dataDir, 'incoming'))).toEqual([]);
     expect((await admin('GET', '/databases/unknown/export')).status).toBe(404);
   });
+
+  it('leaves no copy behind after a HEAD request', async () => {
+    await server.open();
+    const response = await server.ask('HEAD', `/admin/api/databases/${DATABASE}/export`, { token: ADMIN_TOKEN });
+    expect([response.status, Number(response.headers.get('content-length')) > 0]).toEqual([200, true]);
+    await expect.poll(() => readdirSync(join(server.dataDir, 'incoming'))).toEqual([]);
+  });
 });
 
 describe('deleting a database', () => {

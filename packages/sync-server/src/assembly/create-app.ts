@@ -9,6 +9,7 @@ import type { Principal } from '../auth/principal.ts';
 import { errorFields, refusalFields, type Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import { errorResponse } from '../routes/error-response.ts';
+import { withoutUnreadBody } from '../routes/head.ts';
 import { history, pastState, rowAtVersion, writtenRows } from '../routes/history.ts';
 import { acceptInvitation, invite, listInvitations, withdrawInvitation } from '../routes/invitations.ts';
 import { listMembers, revokeMember, setMember } from '../routes/members.ts';
@@ -82,7 +83,7 @@ export function createApp(options: AppOptions): Hono {
 async function answer(route: Route, context: Context, options: AppOptions): Promise<Response> {
   const response = await respond(route, context, options);
   options.metrics.requests.add(1, { route: `${route.method} ${route.path}`, status: String(response.status) });
-  return response;
+  return withoutUnreadBody(response, context.req.method);
 }
 
 async function respond(
