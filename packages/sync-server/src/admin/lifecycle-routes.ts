@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { RockpoolError } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/gate.ts';
+import { parseTime, TIME_FORM } from '../history/parse-time.ts';
 import type { AdminRequest, AdminRoute } from './admin-route.ts';
 
 /** Creates an empty database. 409 if it exists. */
@@ -125,10 +126,10 @@ function sourceIn(request: Request): { readonly from: string; readonly atMs: num
 }
 
 function timeIn(text: string): number {
-  const timeMs = /^\d+$/.test(text) ? Number(text) : /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isSafeInteger(timeMs))
+  const timeMs = /^\d+$/.test(text) ? Number(text) : parseTime(text);
+  if (timeMs === null || !Number.isSafeInteger(timeMs))
     throw new RockpoolError('request-invalid', {
-      problem: '`at` must be a time such as 2026-03-01T12:00Z, or milliseconds since 1970',
+      problem: `\`at\` must be a time ${TIME_FORM}, or milliseconds since 1970`,
     });
   return timeMs;
 }

@@ -4,6 +4,7 @@ import type { BackupPlace } from '../backup/open-destination.ts';
 import { isHttpUrl } from '../auth/http-url.ts';
 import { previousSecretProblem, secretFromFile, secretProblem } from '../auth/secret.ts';
 import { shardProblems, type PostgresSource, type Shard } from '../postgres/shard.ts';
+import { parseTime, TIME_FORM } from '../history/parse-time.ts';
 import type { ParsedSettings } from './settings.ts';
 
 export function readPort(text: string, problems: string[]): number {
@@ -183,8 +184,8 @@ export function readFile(path: string, name: string, problems: string[]): Uint8A
 /** Reads a time as ISO 8601, in ms since 1970. Null if none is given. */
 export function readTime(name: string, text: string, problems: string[]): number | null {
   if (text === '') return null;
-  const timeMs = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(timeMs)) problems.push(`--${name} takes a time such as 2026-03-01 or 2026-03-01T12:00Z`);
+  const timeMs = parseTime(text);
+  if (timeMs === null) problems.push(`--${name} takes a time ${TIME_FORM}`);
   return timeMs;
 }
 
