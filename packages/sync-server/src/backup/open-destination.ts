@@ -46,6 +46,9 @@ export function placeProblems(place: BackupPlace, environment: Environment): str
   const endpoint = S3_URL.test(to) ? endpointOf(place, environment) : place.endpoint;
   if (endpoint !== undefined && !isHttpUrl(endpoint))
     problems.push('the endpoint of the backup must be a URL such as https://minio.example.org');
+  // A host in JavaScript reads the text `false` from an environment variable.
+  if (place.pathStyle !== undefined && typeof place.pathStyle !== 'boolean')
+    problems.push('pathStyle of the backup must be true or false');
   return problems;
 }
 

@@ -37,6 +37,16 @@ it('a response that is not a complete listing does not count as an empty bucket'
     });
 });
 
+it('a listing that names no next page does not count as the last one', async () => {
+  const page = (rest: string): string =>
+    `<ListBucketResult><IsTruncated>true</IsTruncated>${CONTENTS}${rest}</ListBucketResult>`;
+  for (const rest of ['', '<NextMarker>a</NextMarker>', '<NextContinuationToken></NextContinuationToken>'])
+    await expect(listed(await answering(page(rest)))).rejects.toMatchObject({
+      code: 'backup-unavailable',
+      fields: { operation: 'list' },
+    });
+});
+
 it('a missing bucket does not count as a missing object', async () => {
   const missing = (code: string): Promise<S3Destination> =>
     served((response) => void response.writeHead(404).end(`<Error><Code>${code}</Code></Error>`));

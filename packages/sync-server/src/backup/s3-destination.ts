@@ -67,7 +67,8 @@ export class S3Destination implements Destination {
       const xml = decode(await this.send('list', 'GET', url.href));
       // A proxy may answer in place of the storage, and an incomplete list must not count as a complete one.
       if (!xml.includes('</ListBucketResult>')) throw unavailable(this.name, 'list', {});
-      const page: ListedPage = readListing(xml);
+      const page: ListedPage | null = readListing(xml);
+      if (page === null) throw unavailable(this.name, 'list', {});
       for (const { key, sizeBytes } of page.objects) yield { key: key.slice(this.prefix.length), sizeBytes };
       next = page.next;
     }
@@ -168,16 +169,17 @@ interface ListedPage {
 
 /**
  * Reads the response of ListObjectsV2. Keys contain no characters that XML escapes, except in the operator's prefix.
+ * Null if there are more objects and it does not say how to list them, as of storage that knows only the first version
+ * of the request: later objects would count as missing.
  */
-function readListing(xml: string): ListedPage {
+function readListing(xml: string): ListedPage | null {
   const objects = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, content = '']) => ({
     key: element(content, 'Key') ?? '',
     sizeBytes: Number(element(content, 'Size')),
   }));
-  return {
-    objects,
-    next: element(xml, 'IsTruncated') === 'true' ? (element(xml, 'NextContinuationToken') ?? null) : null,
-  };
+  if (element(xml, 'IsTruncated')?.trim().toLowerCase() !== 'true') return { objects, next: null };
+  const next = element(xml, 'NextContinuationToken') ?? '';
+  return next === '' ? null : { objects, next };
 }
 
 function element(xml: string, name: string): string | undefined {
