@@ -23,6 +23,9 @@ const BUSY_UTILIZATION = 0.5;
  */
 const MOST_BUSY_WAITS = 100;
 
+/** The longest time of a timer: with a longer one, it would fire at once, and the scrub would never pause. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export interface ScrubberOptions {
   readonly dataDir: string;
   /** Whether to check a database. Default: checks all. */
@@ -94,7 +97,11 @@ export class Scrubber {
     }
   }
 
-  private wait(ms: number): Promise<void> {
-    return delay(ms, undefined, { ref: false, signal: this.stopped.signal });
+  private async wait(ms: number): Promise<void> {
+    let leftMs = ms;
+    do {
+      await delay(Math.min(leftMs, MAX_TIMER_MS), undefined, { ref: false, signal: this.stopped.signal });
+      leftMs -= MAX_TIMER_MS;
+    } while (leftMs > 0);
   }
 }
