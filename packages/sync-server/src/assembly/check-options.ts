@@ -9,6 +9,7 @@ import { placeProblems } from '../backup/open-destination.ts';
 import { originProblem } from '../auth/origin.ts';
 import { previousSecretProblem, secretProblem } from '../auth/secret.ts';
 import { natsUrlProblem } from '../bus/nats-bus.ts';
+import { isThreadCount, MAX_THREADS } from '../database/thread-count.ts';
 import { MIN_CONNECTIONS } from '../postgres/connection.ts';
 import { shardProblems } from '../postgres/shard.ts';
 import type { BackupRules } from '../backup/backup-rules.ts';
@@ -65,7 +66,7 @@ export function checkOptions(options: SyncServerOptions, { secret, previousSecre
     problems.push(
       `postgresConnections must be at least ${minConnections}${threads > 1 ? ` with ${threads} threads` : ''}`,
     );
-  if (!(Number.isInteger(threads) && threads >= 1)) problems.push('threads must be a whole number of at least 1');
+  if (!isThreadCount(threads)) problems.push(`threads must be a whole number from 1 to ${MAX_THREADS}`);
   const tokenProblem = typeof metrics === 'object' ? metricsTokenProblem(metrics.token) : null;
   if (tokenProblem !== null) problems.push(tokenProblem);
   const adminProblem = admin === undefined ? null : adminTokenProblem(admin.token);

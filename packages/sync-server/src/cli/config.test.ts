@@ -46,7 +46,9 @@ it.each<[string, readonly string[], Record<string, string>, string]>([
   ['a secret file that is empty', ['--secret-file', 'EMPTY'], {}, 'the secret has 0 bytes'],
   ['a value of a setting without one', ['--tracing=false'], {}, '--tracing takes no value'],
   ['a secret that others can read in the list of processes', ['--secret', 'x'], {}, 'unknown setting --secret'],
-  ['a setting of the backup without a backup', ['--unload-after', '30d'], {}, '--unload-after need --backup-to'],
+  ['a setting of the backup without a backup', ['--unload-after', '30d'], {}, '--unload-after needs --backup-to'],
+  ['a place of the backup without a backup', ['--backup-path-style'], {}, '--backup-path-style needs --backup-to'],
+  ['more threads than memory', ['--threads', '99999999'], {}, '--threads takes a whole number from 1 to 1024'],
   ['a setting that is given twice', ['--threads', '1', '--threads', '8'], {}, '--threads is given 2 times'],
   [
     'a URL without http://',

@@ -6,6 +6,7 @@ import type { BackupRules } from '../backup/backup-rules.ts';
 import { placeProblems } from '../backup/open-destination.ts';
 import type { TokenRequest, TokenRules } from '../auth/jwt.ts';
 import { natsUrlProblem, type NatsOptions } from '../bus/nats-bus.ts';
+import { isThreadCount, MAX_THREADS } from '../database/thread-count.ts';
 import { proxyProblem } from '../auth/client-address.ts';
 import { isHttpUrl } from '../auth/http-url.ts';
 import { originProblem } from '../auth/origin.ts';
@@ -239,7 +240,7 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const port = readPort(given.required('port'), problems);
   const threads =
     given.text('threads') === '' ? defaultThreads() : readCount('threads', given.text('threads'), problems);
-  if (threads < 1) problems.push('--threads takes a whole number of at least 1');
+  if (!isThreadCount(threads)) problems.push(`--threads takes a whole number from 1 to ${MAX_THREADS}`);
   const before = problems.length;
   const secret = readSecret(given, problems);
   const previousSecret = readPreviousSecret(given, secret, problems);
@@ -339,8 +340,8 @@ function readBackup(
     given.text(name),
   ) as [string, string, string, string];
   if (to === '') {
-    if (interval !== '' || keep !== '' || unload !== '')
-      problems.push('--backup-interval, --backup-keep and --unload-after need --backup-to');
+    for (const name of ['backup-interval', 'backup-keep', 'unload-after', ...Object.keys(BACKUP_PLACE)])
+      if (given.text(name) !== '' || given.has(name)) problems.push(`--${name} needs --backup-to`);
     return {};
   }
   if (given.text('postgres') !== '' || given.text('shards') !== '')
