@@ -147,6 +147,65 @@ it('the admin page changes roles, revokes members and withdraws invitations', as
   expect(await members.invitations(DATABASE)).toEqual([]);
 });
 
+it('the admin page shows the stored role after a change that failed, and no error of another program as its own', async () => {
+  await fill();
+  await openDatabase();
+  const role = page.getByLabel('Role of cyd');
+  const alert = (text: string): Promise<void> => page.getByRole('alert').filter({ hasText: text }).waitFor();
+  const answers: readonly (readonly [number, string, string])[] = [
+    [503, '{"code":"database-unavailable","message":"Stopping.","fields":{}}', 'Stopping.'],
+    [502, '{"message":"bad gateway"}', 'The server responded with status 502.'],
+  ];
+  for (const [code, body, shown] of answers) {
+    await page.route('**/members/cyd', (route) => route.fulfill({ status: code, body }), { times: 1 });
+    await role.selectOption('owner');
+    await alert(shown);
+    expect(await role.inputValue()).toBe('viewer');
+  }
+  await page.route('**/close', (route) => route.fulfill({ body: '<!doctype html>' }), { times: 1 });
+  await button('Close').click();
+  await alert('The answer is incomplete, or not one of the server.');
+});
+
+it('the admin page continues the list that it shows, and opens with an address that names nothing', async () => {
+  const all = Array.from({ length: 102 }, (_, i) => `a${String(i).padStart(3, '0')}`);
+  await page.route('**/admin/api/databases?*', async (route) => {
+    const query = new URL(route.request().url()).searchParams;
+    const row = { state: 'online', sizeBytes: 0, sessions: 0, watermark: 0, lag: null, members: 0, blockedDevices: 0 };
+    const ids = all.filter((id) => id > (query.get('after') ?? '') && id.includes(query.get('contains') ?? ''));
+    const databases = ids.slice(0, 100).map((id) => ({ id, ...row, lastWriteMs: null }));
+    const server = { version: '1', store: 'files', threads: 1 };
+    const next = ids.length > 100 ? databases.at(-1)?.id : null;
+    await route.fulfill({ json: { server, total: all.length, databases, next } });
+  });
+  await signIn();
+  await page.getByLabel('Find by id').fill('b');
+  await button('Show more').click();
+  await expect.poll(names).toEqual(all);
+  await page.goto('about:blank');
+  await page.goto(`http://${host}/admin#100%`);
+  await page.getByRole('heading', { name: 'Databases' }).waitFor();
+});
+
+it('the admin page does not return to a database that the operator has left while a change was sent', async () => {
+  await fill();
+  await openDatabase();
+  const sent = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  await page.route('**/members/cyd', async (route) => {
+    sent.resolve();
+    await held.promise;
+    await route.continue();
+  });
+  await page.getByLabel('Role of cyd').selectOption('owner');
+  await sent.promise;
+  await page.getByRole('link', { name: 'All databases' }).click();
+  await expect.poll(names).toEqual([DATABASE]);
+  held.resolve();
+  await status('cyd is now owner.');
+  expect(await page.getByRole('heading', { name: 'Databases' }).isVisible()).toBe(true);
+});
+
 it('the admin page drains, opens and downloads a database, and adds it again from the file', async () => {
   await fill();
   await openDatabase();

@@ -21,6 +21,10 @@ let token = sessionStorage.getItem(KEY) ?? '';
 // The number of the latest view, so that a late answer does not replace a newer one.
 let view = 0;
 let listed = [];
+// The text that the ids of the list contain. The field may have another one, which is not searched yet.
+let searched = '';
+// The database of the details.
+let detailed = '';
 
 async function ask(method, path, body) {
   let response;
@@ -37,9 +41,22 @@ async function ask(method, path, body) {
   if (response.status === 401) throw new Failure('The server rejected this token.', 401);
   const error = await response.json().catch(() => null);
   throw new Failure(
-    error === null ? `The server responded with status ${response.status}.` : sentenceOf(error),
+    isError(error) ? sentenceOf(error) : `The server responded with status ${response.status}.`,
     response.status,
   );
+}
+
+/** A proxy may answer in place of the server. */
+const isError = (error) =>
+  typeof error?.message === 'string' && typeof error.fields === 'object' && error.fields !== null;
+
+/** Reads the body of an answer. The connection may end before all of it has arrived. */
+async function read(body) {
+  try {
+    return await body;
+  } catch {
+    throw new Failure('The answer is incomplete, or not one of the server. Try again.');
+  }
 }
 
 /** The text of an error, without the fields in brackets. */
@@ -49,8 +66,17 @@ function sentenceOf({ message, fields }) {
   return first === undefined ? message : message.split(` (${first}=`)[0];
 }
 
-const json = async (method, path, body) => (await ask(method, path, body)).json();
+const json = async (method, path, body) => read((await ask(method, path, body)).json());
 const database = (id) => `/databases/${encodeURIComponent(id)}`;
+
+/** The database that the address names, or an empty text. */
+function named() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return '';
+  }
+}
 
 function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
@@ -153,6 +179,7 @@ function signOut() {
   sessionStorage.removeItem(KEY);
   view++;
   listed = [];
+  searched = '';
   for (const id of ['databases', 'backups', 'devices', 'members', 'invitations', 'tables', 'facts', 'actions'])
     $(id).replaceChildren();
   $('server').textContent = '';
@@ -202,9 +229,11 @@ function confirm({ title, text, action, id = '', needsFile = false, needsPast = 
 
 async function loadList(after = '') {
   const own = ++view;
-  const query = new URLSearchParams({ limit: String(PAGE_SIZE), contains: $('contains').value, after });
+  const contains = after === '' ? $('contains').value : searched;
+  const query = new URLSearchParams({ limit: String(PAGE_SIZE), contains, after });
   const page = await json('GET', `/databases?${query}`);
   if (own !== view) return;
+  searched = contains;
   listed = after === '' ? page.databases : [...listed, ...page.databases];
   const { version, store, threads } = page.server;
   $('server').textContent =
@@ -232,7 +261,7 @@ async function loadList(after = '') {
         ['Last write', (row) => time(row.lastWriteMs, 'never')],
       ],
       listed,
-      $('contains').value === '' ? 'There is no database yet.' : 'No id contains this text.',
+      contains === '' ? 'There is no database yet.' : 'No id contains this text.',
     ),
   );
   $('more').hidden = page.next === null;
@@ -241,6 +270,8 @@ async function loadList(after = '') {
 }
 
 async function loadDetails(id) {
+  // The operator may have left the database while a change was sent.
+  if (id !== named() || token === '') return;
   const own = ++view;
   const facts = await json('GET', database(id));
   if (own !== view) return;
@@ -280,7 +311,8 @@ async function loadDetails(id) {
       ),
     );
   };
-  const isNew = $('details').hidden;
+  const isNew = $('details').hidden || id !== detailed;
+  detailed = id;
   show('details');
   if (isNew) {
     $('backups-part').hidden = true;
@@ -412,7 +444,7 @@ function databaseActions(id, now) {
         say('Sending the file …');
         const { kept } = await json('POST', `${database(id)}/replace?confirm=${encodeURIComponent(id)}`, sure.file);
         await loadDetails(id);
-        say(`The database is replaced. The old file is ${kept}.`);
+        say(`The database is replaced.${kept === null ? '' : ` The old file is ${kept}.`}`);
       },
       'danger',
     ),
@@ -474,7 +506,17 @@ function membersTable(id, members) {
       ...ROLES.map((one) => element('option', { value: one, selected: one === role }, one)),
     );
     select.addEventListener('change', () =>
-      run(select, () => change(id, `${principal} is now ${select.value}.`, () => setRole(id, principal, select.value))),
+      run(select, () =>
+        change(id, `${principal} is now ${select.value}.`, async () => {
+          try {
+            await setRole(id, principal, select.value);
+          } catch (error) {
+            // Otherwise the page would show a role that is not stored.
+            select.value = role ?? '';
+            throw error;
+          }
+        }),
+      ),
     );
     return select;
   };
@@ -530,7 +572,7 @@ function invitationsTable(id, invitations) {
 async function download(id) {
   say('Copying the database …');
   const response = await ask('GET', `${database(id)}/export`);
-  const url = URL.createObjectURL(await response.blob());
+  const url = URL.createObjectURL(await read(response.blob()));
   element('a', { href: url, download: `${id}.sqlite` }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
   say(`${id}.sqlite is downloaded.`);
@@ -539,8 +581,9 @@ async function download(id) {
 /** Shows the view that the address names. */
 async function navigate() {
   say('');
+  if ($('confirm').open) $('confirm').close();
   if (token === '') return signOut();
-  const id = decodeURIComponent(location.hash.slice(1));
+  const id = named();
   try {
     await (id === '' ? loadList() : loadDetails(id));
   } catch (error) {
