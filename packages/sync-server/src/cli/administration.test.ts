@@ -19,12 +19,14 @@ import { run } from '../cli.ts';
 import { SERVER_VERSION } from '../sync-server.ts';
 import { databasePath } from '../store/data-directory.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
+import { lockFile } from '../store/directory-lock.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { insert } from '../../testing/changeset.ts';
 import { runCommand as runProcess, ServerProcess, serverFlags } from '../../testing/server-process.ts';
 import { TestConnection, TestSite } from '../../testing/test-client.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { LOCK } from './backup.ts';
 
 let folder: string;
 let data: string;
@@ -346,6 +348,21 @@ describe('an administrator', () => {
     }
   });
 
+  it('cannot back up to a directory to which another command backs up', async () => {
+    openDatabaseFile(databasePath(data, 'a'), TEST_SCHEMA, { databaseId: 'a' }).sql.close();
+    mkdirSync(at('backup'));
+    const other = lockFile(join(at('backup'), LOCK), '');
+    const { code, stderr } = await runProcess(['backup', at('backup'), '--data', data]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`another command backs up to ${at('backup')}`)]);
+    other.release();
+    const codes = await Promise.all(
+      [1, 2, 3].map(async () => (await runProcess(['backup', at('backup'), '--data', data])).code),
+    );
+    expect(codes.filter((code) => code === 0)).toHaveLength(1);
+    expect(readdirSync(at('backup')).sort()).toEqual(['db-a.sqlite', 'manifest.json']);
+    expect(await runCommand(['verify', at('backup')])).toMatchObject({ code: 0 });
+  });
+
   it('finds no file with the name of an export that was killed', async () => {
     openDatabaseFile(databasePath(data, 'a'), TEST_SCHEMA, { databaseId: 'a' }).sql.close();
     const sql = new DatabaseSync(databasePath(data, 'a'));
@@ -551,6 +568,7 @@ describe('an administrator', () => {
       code: 1,
       stderr: `config-invalid:\n${data} contains nothing to back up\n`,
     });
+    expect(readdirSync(at('backup'))).toEqual([]);
   });
 
   it('uses the data directory of a flag, although the environment names another place', async () => {

@@ -14,6 +14,7 @@ import { damageBeforeOpening } from '../store/file-damage.ts';
 import { damageProblems } from '../store/damage-problems.ts';
 import { copyDatabase } from '../store/copy-database.ts';
 import { requireDataDirectory } from '../store/data-directory.ts';
+import { lockFile } from '../store/directory-lock.ts';
 import { fileHash } from '../store/file-hash.ts';
 import { storeFailure } from '../store/store-failure.ts';
 import { requireFinishedRestore } from '../store/unfinished-restore.ts';
@@ -28,6 +29,10 @@ const MANIFEST = 'manifest.json';
 const UNFINISHED = 'manifest.unfinished.json';
 /** The next version of it. */
 const UNFINISHED_NEW = `${UNFINISHED}.new`;
+/** Held by the command that writes to the directory. */
+export const LOCK = 'backup.lock';
+/** The lock, and the file that SQLite keeps beside it. */
+const LOCK_FILES: readonly string[] = [LOCK, `${LOCK}-journal`];
 /** A file that is being copied. It is renamed when it is complete. */
 const COPYING = '.copying';
 
@@ -47,6 +52,18 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
   requireDataDirectory(dataDir);
   requireFinishedRestore(dataDir);
   mkdirSync(directory, { recursive: true });
+  // Two commands would replace each other's files, and a manifest would not fit them.
+  const lock = lockFile(join(directory, LOCK), `another command backs up to ${directory}`);
+  try {
+    await backUp(dataDir, directory, print);
+  } finally {
+    lock.release();
+    // Stays beside an unfinished backup: another command may hold it by now.
+    if (!isBegun(directory)) rmSync(join(directory, LOCK), { force: true });
+  }
+}
+
+async function backUp(dataDir: string, directory: string, print: (line: string) => void): Promise<void> {
   const manifest = await begunBackup(directory);
   const resumed = Object.keys(manifest).length;
   if (resumed > 0) print(`continuing a backup; files that are already complete: ${resumed}`);
@@ -57,7 +74,10 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
     round = await copyFiles(dataDir, directory, manifest, print);
   const { problems } = round;
   if (Object.keys(manifest).length > 0) renameSync(join(directory, UNFINISHED), join(directory, MANIFEST));
-  else if (problems.length === 0) throwIfProblems([`${dataDir} contains nothing to back up`]);
+  else if (problems.length === 0) {
+    rmSync(join(directory, UNFINISHED), { force: true });
+    throwIfProblems([`${dataDir} contains nothing to back up`]);
+  }
   print(`backed up ${Object.keys(manifest).length} files to ${directory}`);
   if (problems.length > 0)
     throw new RockpoolError('database-damaged', { count: problems.length, problems: problems.join('\n') });
@@ -105,9 +125,8 @@ const databaseName = (mark: string): string => mark.slice(0, mark.lastIndexOf('-
 
 /** Returns the files that an interrupted backup has completed. Throws if the directory contains anything else. */
 async function begunBackup(directory: string): Promise<Record<string, string>> {
-  if (readdirSync(directory).length === 0) return {};
-  const isBegun = [UNFINISHED, UNFINISHED_NEW].some((name) => existsSync(join(directory, name)));
-  if (!isBegun) throwIfProblems([`${directory} is not empty`]);
+  if (readdirSync(directory).every((name) => LOCK_FILES.includes(name))) return {};
+  if (!isBegun(directory)) throwIfProblems([`${directory} is not empty`]);
   const manifest = readUnfinished(directory);
   const intact: Record<string, string> = {};
   for (const [name, hash] of Object.entries(manifest))
@@ -115,9 +134,14 @@ async function begunBackup(directory: string): Promise<Record<string, string>> {
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const isKept = Object.keys(intact).some((name) => join(directory, name) === path);
-    if (entry.isFile() && entry.name !== UNFINISHED && !isKept) rmSync(path, { force: true });
+    if (entry.isFile() && ![UNFINISHED, ...LOCK_FILES].includes(entry.name) && !isKept) rmSync(path, { force: true });
   }
   return intact;
+}
+
+/** Whether the directory has a backup that is not complete. */
+function isBegun(directory: string): boolean {
+  return [UNFINISHED, UNFINISHED_NEW].some((name) => existsSync(join(directory, name)));
 }
 
 /** Returns an empty list if the list is missing or damaged: the backup then starts again. */

@@ -17,17 +17,22 @@ export interface DirectoryLock {
  * SQLite itself, the lock is not reliable on network file systems.
  */
 export function lockDirectory(directory: string): DirectoryLock {
+  return lockFile(lockPath(directory), 'another server uses this data directory');
+}
+
+/** Locks a directory by a file in it. `held` says who else may hold the lock. Throws like `lockDirectory`. */
+export function lockFile(path: string, held: string): DirectoryLock {
   let database: DatabaseSync | null = null;
   try {
-    const opened = new DatabaseSync(lockPath(directory));
+    const opened = new DatabaseSync(path);
     database = opened;
     opened.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
     return { release: () => void opened.close() };
   } catch (error) {
     database?.close();
     const problem = isHeld(error)
-      ? 'another server uses this data directory'
-      : `this process cannot write to ${lockPath(directory)}: the disk is read-only, or the file belongs to a different user`;
+      ? held
+      : `this process cannot write to ${path}: the disk is read-only, or the file belongs to a different user`;
     throw new RockpoolError('database-unavailable', { problem }, { cause: error });
   }
 }
