@@ -14,6 +14,7 @@ import { SESSION_LIMITS } from '../session/limits.ts';
 import { SessionForwarding } from '../session/session-forwarding.ts';
 import type { SessionContext } from '../session/session.ts';
 import { KnownSchemas, rememberSchema, rememberedSchemas } from '../store/known-schemas.ts';
+import { requireMembers } from '../store/open-members.ts';
 import { type Stores, postgresStores, sqliteStores } from '../store/open-stores.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
 import type { SyncServerOptions } from '../sync-server.ts';
@@ -21,6 +22,8 @@ import type { Attached, Base } from './base.ts';
 
 export function openStores(options: SyncServerOptions, log: Logger, metrics: ServerMetrics): Stores {
   const { dataDir, schema, olderSchemas = [], postgres, nats } = options;
+  // Before the schema is stored, which says that a server has run here.
+  if (postgres === undefined) requireMembers(dataDir);
   rememberSchema(dataDir, schema);
   const remembered = rememberedSchemas(dataDir, (file, error) =>
     log('schema-unreadable', { file, ...errorFields(error) }),

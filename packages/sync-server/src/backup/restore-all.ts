@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
+import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { beginRestoredLog } from '../store/copy-database.ts';
 import {
@@ -89,6 +90,7 @@ export async function restoreAll(options: RestoreOptions): Promise<Restored> {
   }
   if (done.length > 0) await restoreSchemas(destination, dataDir);
   if (problems.has(MEMBERS_SOURCE) && !existsSync(membersPath(dataDir))) throw damagedCopies([...problems.values()]);
+  if (done.length > 0) createMembers([...done, ...problems.keys()], options);
   endRestore(dataDir);
   if (done.length + problems.size === 0) throw nothingToRestore(options, earliestMs);
   if (databaseId === null) printOthers([...done, ...problems.keys()], options);
@@ -96,6 +98,20 @@ export async function restoreAll(options: RestoreOptions): Promise<Restored> {
     databases: done.filter((source) => source !== MEMBERS_SOURCE).length,
     problems: [...problems.values()],
   };
+}
+
+/**
+ * Creates members in a directory that had no databases before, if none were restored. Without the file, they would
+ * count as lost (store/open-members.ts).
+ */
+function createMembers(restored: readonly string[], { dataDir, databaseId, print }: RestoreOptions): void {
+  const wasEmpty = databaseIds(dataDir, { withMissing: true }).every((id) =>
+    restored.includes(sourceOfFile(databaseFileName(id))),
+  );
+  if (!wasEmpty || existsSync(membersPath(dataDir))) return;
+  new SqliteMembers(membersPath(dataDir)).close();
+  const why = databaseId === null ? 'there is no copy of them from that time' : 'only one database is';
+  print(`the members are not restored, because ${why}: nobody has a stored role, and nobody is revoked`);
 }
 
 /** The line for the operator about a source whose copies are damaged. Null for any other failure. */

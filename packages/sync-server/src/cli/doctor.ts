@@ -8,6 +8,7 @@ import { databaseIds, databasePath, isDataDirectory, membersPath } from '../stor
 import { isLocked } from '../store/directory-lock.ts';
 import { sqliteDamage } from '../store/file-damage.ts';
 import { rememberedSchemas } from '../store/known-schemas.ts';
+import { lostMembersProblem } from '../store/open-members.ts';
 import { restoringFolder } from '../store/unfinished-restore.ts';
 import { readUnloadedMark } from '../store/unloaded-mark.ts';
 import { DOCTOR_SETTINGS, rejectPositionals } from './config.ts';
@@ -47,7 +48,7 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   print(`note     ${isLocked(dataDir) ? 'a server runs here' : 'no server runs here'}`);
   if (readCopyFacts(membersPath(dataDir)) === null)
     print('note     no continuous backup has copied this directory yet (--backup-to)');
-  if (!existsSync(membersPath(dataDir)))
+  if (!existsSync(membersPath(dataDir)) && lostMembersProblem(dataDir) === null)
     print(`note     ${membersPath(dataDir)} does not exist: nobody has a stored role, and nobody is revoked`);
   report('members and schemas', [...membersProblems(dataDir), ...unreadableSchemas(dataDir)]);
   for (const databaseId of databaseIds(dataDir, { withMissing: true })) {
@@ -74,6 +75,8 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** Without its members, no server starts. */
 function membersProblems(dataDir: string): string[] {
   const path = membersPath(dataDir);
+  const lost = lostMembersProblem(dataDir);
+  if (lost !== null) return [lost];
   if (!existsSync(path)) return [];
   let sql: SqliteFile | null = null;
   try {

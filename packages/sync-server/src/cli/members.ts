@@ -8,7 +8,7 @@ import { isRole, ROLES, type Role } from '../auth/role.ts';
 import { Connections } from '../postgres/connection.ts';
 import type { PostgresSource } from '../postgres/shard.ts';
 import { databaseIds, membersPath, requireDataDirectory } from '../store/data-directory.ts';
-import { openMembers } from '../store/open-members.ts';
+import { openMembers, requireMembers } from '../store/open-members.ts';
 import { PostgresAdministration, requireMembersHere } from '../store/postgres/administration.ts';
 import { DATA_SETTINGS } from './config.ts';
 import { databaseNameOf, importMembers } from './import-members.ts';
@@ -25,6 +25,8 @@ interface Action {
   readonly takes: readonly Argument[];
   /** An argument that may be left out. */
   readonly mayTake?: Argument;
+  /** Whether it only reads, so that it must not create members in place of lost ones. */
+  readonly onlyReads?: true;
   readonly run: (
     store: MemberStore,
     given: Readonly<Record<Argument, string>>,
@@ -62,6 +64,7 @@ export async function runMembers(sources: Sources, print: Print): Promise<void> 
     postgres === null
       ? databaseIds(dataDir, { withMissing: true }).includes(databaseId)
       : PostgresAdministration.use(postgres, (administration) => administration.has(databaseId));
+  if (postgres === null && action?.onlyReads === true) requireMembers(dataDir);
   await withStore(dataDir, postgres, async (store) => action?.run(store, given, print, exists));
 }
 
@@ -88,6 +91,7 @@ async function noteOf(databaseId: string, exists: (databaseId: string) => Promis
 const ACTIONS: Readonly<Record<string, Action>> = {
   list: {
     takes: ['ID'],
+    onlyReads: true,
     run: async (store, { ID }, print, exists) => {
       const members = await store.readDatabase(ID);
       if (members.length === 0 && !(await exists(ID))) throw new RockpoolError('storage-missing', { database: ID });
@@ -110,6 +114,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   },
   invitations: {
     takes: ['ID'],
+    onlyReads: true,
     run: async (store, { ID }, print, exists) => {
       const invitations = await store.invitations(ID, Date.now());
       if (invitations.length === 0 && !(await exists(ID))) throw new RockpoolError('storage-missing', { database: ID });
@@ -161,6 +166,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   },
   revoked: {
     takes: [],
+    onlyReads: true,
     run: async (store, _, print) => {
       for (const { databaseId, principal, role } of await store.readAll())
         if (databaseId === EVERY_DATABASE && role === null) print(principal);

@@ -11,6 +11,7 @@ import {
 } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { createMissing } from '../store/file-damage.ts';
+import { EMPTY_MEMBERS } from '../store/open-members.ts';
 import { endRestore, readRestore, restoringFolder, writeRestore } from '../store/unfinished-restore.ts';
 import { syncPath } from '../store/write-durably.ts';
 import { DIFFERS, differingFiles, entryOf, readDirectories, readManifest } from './backup.ts';
@@ -71,7 +72,7 @@ export function* restoreSteps(
       const isDamaged = damaged.has(name);
       if (isDamaged) {
         isComplete &&= entry.kind !== 'members' || existsSync(entry.target);
-        problems.push(`${name} ${DIFFERS}${leaveOut(entry, dataDir)}`);
+        problems.push(`${name} ${DIFFERS}${leaveOut(entry)}`);
       } else if (!state.done.includes(name)) {
         if (entry.kind === 'members') {
           const kept = restoreMembers(join(directory, name), entry.target, dataDir);
@@ -118,12 +119,12 @@ function restoreMembers(from: string, target: string, dataDir: string): string |
 }
 
 /** Returns what follows from the loss of a file, and what to do, after a sentence about the file. */
-function leaveOut({ kind, target }: BackupEntry, dataDir: string): string {
+function leaveOut({ kind, target }: BackupEntry): string {
   mkdirSync(dirname(target), { recursive: true });
   if (kind === 'members')
     return existsSync(target)
       ? `; ${target} stays in use as it is now`
-      : `; no server starts without it: put that of another backup at ${target} and run the same command again, or remove ${restoringFolder(dataDir)}, after which nobody has a stored role, and revoked members with a valid token have access again`;
+      : `; no server starts without it: put that of another backup at ${target} and run the same command again, or create an empty file there first. ${EMPTY_MEMBERS}`;
   const unloaded = /^(.+\.sqlite)-unloaded$/.exec(target)?.[1];
   const database = kind === 'database' ? target : unloaded;
   if (database === undefined) return '';

@@ -15,6 +15,8 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../cli.ts';
+import { runDoctor } from '../cli/doctor.ts';
+import { runMembers } from '../cli/members.ts';
 import { createSyncServer } from '../create-sync-server.ts';
 import { insert } from '../../testing/changeset.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
@@ -289,6 +291,29 @@ describe('a damaged database', () => {
     expect(await command('doctor')).toBe(0);
     await (await start()).open();
   });
+});
+
+it('no server starts without the members of an earlier run, unless an empty file stands for them', async () => {
+  await stored();
+  const running = await start();
+  await running.sync.members.setRole(DATABASE, 'stolen', null);
+  await stop();
+  const members = join(data, 'members.sqlite');
+  rmSync(members);
+  const lost = expect.stringContaining(`${members} is missing, and no server starts without it`) as string;
+  await expect(start()).rejects.toMatchObject({ code: 'config-invalid', fields: { problems: lost } });
+  expect([existsSync(members), isLocked(data)]).toEqual([false, false]);
+  const printed: string[] = [];
+  const sources = { flags: ['--data', data], environment: {} };
+  expect(await runDoctor(sources, (line) => void printed.push(line))).toBe(false);
+  expect(printed.join('\n')).toContain(`problem  members and schemas: ${members} is missing`);
+  // A command that only reads does not create them, which would hide the loss.
+  const flags = ['list', DATABASE, ...sources.flags];
+  await expect(runMembers({ flags, environment: {} }, () => undefined)).rejects.toMatchObject({
+    code: 'config-invalid',
+  });
+  writeFileSync(members, '');
+  expect((await start()).sync.members.list(DATABASE)).toEqual([]);
 });
 
 it('a damaged file of the members is named, and a damaged schema does not keep the server from starting', async () => {
