@@ -74,6 +74,7 @@ export class OpenTab {
   /** False if the server's snapshot could not be downloaded in this session. */
   private takesFiles = true;
   private pastStates: PastStates | null = null;
+  private readonly closed = new AbortController();
 
   constructor(context: TabContext) {
     const { environment, scope, page, persistence, medium } = context;
@@ -124,8 +125,7 @@ export class OpenTab {
 
   async close(): Promise<void> {
     this.presence.close();
-    // They are in memory, so nothing waits for a query that they run.
-    void this.pastStates?.closeAll();
+    this.closed.abort();
     try {
       await this.streams.closeAll();
     } finally {
@@ -139,7 +139,7 @@ export class OpenTab {
     const { sync } = options;
     if (sync === null) throw noServer();
     const { requestBytes } = await loadPart('history', () => import('./sync/request-bytes.ts'));
-    return requestBytes(this.download(sync), path, await page.token());
+    return requestBytes(this.download(sync), path, await page.token(), this.closed.signal);
   }
 
   /** See WorkerApi.past. */
@@ -149,7 +149,13 @@ export class OpenTab {
     const { PastStates } = await loadPart('history', () => import('./past/past-states.ts'));
     const sqlite = await runtime; // Not awaited below, where a second call could replace the states of the first one.
     this.pastStates ??= new PastStates(
-      { server: this.download(options.sync), schema, runtime: sqlite, token: () => page.token() },
+      {
+        server: this.download(options.sync),
+        schema,
+        runtime: sqlite,
+        token: () => page.token(),
+        closed: this.closed.signal,
+      },
       { Connection, QueryRun, memoryMedium, stageFile },
     );
     return this.pastStates.answer(ask, onProgress);

@@ -80,14 +80,15 @@ const LAST_RETRY_MS = 30_000;
 export class Membership<Database extends WritableDatabase> {
   /** Waits while this tab cannot read, because its role changes or its page is suspended. */
   readonly reads: TabReads = createTabReads();
-  private readonly options: MembershipOptions<Database>;
-  private readonly tabId: string;
-  private readonly election: ReturnType<typeof createElection>;
-  private readonly link: LeaderLink;
-  private readonly transactionLocks: ReturnType<typeof createLifeLocks>;
+  // The constructor sets these fields; a declaration adds nothing to the worker's code.
+  declare private readonly options: MembershipOptions<Database>;
+  declare private readonly tabId: string;
+  declare private readonly election: ReturnType<typeof createElection>;
+  declare private readonly link: LeaderLink;
+  declare private readonly transactionLocks: ReturnType<typeof createLifeLocks>;
   private readonly commits = createCommitFollower();
   /** Through the leader, for media where only one tab may open the files. */
-  private readonly remoteReads: Reads;
+  declare private readonly remoteReads: Reads;
   private readonly writing = new Set<Promise<unknown>>();
   private channel: TabChannel | null = null;
   private opened: OpenedDatabase<Database> | null = null;
@@ -99,7 +100,7 @@ export class Membership<Database extends WritableDatabase> {
   private leaderWait: LeaderWait | null = null;
   private ended: RockpoolError | null = null;
   private isAway = true;
-  private status: LeaderStatus;
+  declare private status: LeaderStatus;
   private isHidden = false;
   /**
    * The last wait for the lock, even after this tab has become the leader. Null until it first follows, and after it

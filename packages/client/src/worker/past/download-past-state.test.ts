@@ -15,7 +15,7 @@ it('a past state is refused if its bytes differ from those that the server hashe
   const download = (bytes: Uint8Array<ArrayBuffer>): Promise<DownloadedPastState> =>
     downloadPastState(
       { url: 'ws://server', databaseId: 'budget', fetch: async () => new Response(bytes, { headers }) },
-      { moment: 'watermark=7', token: 'token' },
+      { moment: 'watermark=7', token: 'token', closed: new AbortController().signal },
       () => undefined,
     );
   const { facts, source, sizeBytes } = await download(sent);

@@ -1,6 +1,7 @@
 import { bytesToHex, RockpoolError, type ErrorData } from '@rockpool/shared';
 import type { PastFacts } from '../../rpc/past-state.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
+import { deadlineOf } from '../sync/deadline.ts';
 
 /** The server builds the file before it answers, which takes about a second for 100,000 rows. */
 const ANSWER_WITHIN_MS = 5 * 60_000;
@@ -20,21 +21,20 @@ export interface DownloadedPastState {
 }
 
 /**
- * Downloads a past state and checks its hash. Throws the server's error, and `network-unreachable` if the connection
- * fails or is cut, or the response is not a past state.
+ * Downloads a past state and checks its hash. `closed` aborts when the client closes. Throws the server's error, and
+ * `network-unreachable` if the connection fails or is cut, or the response is not a past state.
  */
 export async function downloadPastState(
   { url, databaseId, fetch: get = fetch }: PastServer,
-  { moment, token }: { readonly moment: string; readonly token: string },
+  { moment, token, closed }: { readonly moment: string; readonly token: string; readonly closed: AbortSignal },
   onProgress: (progress: SnapshotProgress) => void,
 ): Promise<DownloadedPastState> {
   const address = `${url.replace(/^ws/, 'http')}/databases/${encodeURIComponent(databaseId)}/past?${moment}`;
-  const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), ANSWER_WITHIN_MS);
+  const deadline = deadlineOf(ANSWER_WITHIN_MS, closed);
   try {
     const response = await get(address, {
       headers: { authorization: `Bearer ${token}` },
-      signal: silence.signal,
+      signal: deadline.signal,
       cache: 'no-store',
     });
     if (!response.ok) throw await refusalOf(response);
@@ -44,8 +44,7 @@ export async function downloadPastState(
     let receivedBytes = 0;
     const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
     for (;;) {
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), NEXT_BYTES_WITHIN_MS);
+      deadline.renew(NEXT_BYTES_WITHIN_MS);
       const { done, value } = await reader.read();
       if (done) break;
       parts.push(value);
@@ -60,10 +59,11 @@ export async function downloadPastState(
       sizeBytes: header('size'),
     };
   } catch (thrown) {
+    if (closed.aborted) throw new RockpoolError('client-closed');
     if (thrown instanceof RockpoolError) throw thrown;
     throw new RockpoolError('network-unreachable', { stage: 'past-state' }, { cause: thrown });
   } finally {
-    clearTimeout(timer);
+    deadline.clear();
   }
 }
 

@@ -22,6 +22,8 @@ export interface PastStatesOptions {
   readonly schema: Schema;
   readonly runtime: SqliteRuntime;
   readonly token: () => Promise<string>;
+  /** Aborts when the client closes. */
+  readonly closed: AbortSignal;
 }
 
 /** After this time, a query yields to other work of the worker. */
@@ -36,6 +38,8 @@ export class PastStates {
   constructor(options: PastStatesOptions, code: PastCode) {
     this.options = options;
     this.code = code;
+    // They are in memory, so nothing waits for a query that they run.
+    options.closed.addEventListener('abort', () => void this.closeAll());
   }
 
   async answer(ask: PastAsk, onProgress: ((progress: SnapshotProgress) => void) | null): Promise<PastAnswer> {
@@ -51,15 +55,16 @@ export class PastStates {
     }
   }
 
-  async closeAll(): Promise<void> {
+  private async closeAll(): Promise<void> {
     const opened = [...this.opened.values()];
     this.opened.clear();
     await Promise.all(opened.map((state) => state.close()));
   }
 
   private async open(id: string, moment: string, onProgress: (progress: SnapshotProgress) => void): Promise<PastFacts> {
-    const { server, token, runtime, schema } = this.options;
-    const { facts, ...content } = await downloadPastState(server, { moment, token: await token() }, onProgress);
+    const { server, token, runtime, schema, closed } = this.options;
+    const asked = { moment, token: await token(), closed };
+    const { facts, ...content } = await downloadPastState(server, asked, onProgress);
     const staged = await this.code.stageFile({ name: `past-${id}`, medium: this.code.memoryMedium(), ...content });
     const { storage } = staged;
     storage.register(runtime.module as unknown as StorageModule);

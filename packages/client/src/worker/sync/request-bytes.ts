@@ -1,4 +1,5 @@
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
+import { deadlineOf } from './deadline.ts';
 
 /** A server answers most requests in milliseconds. A network that takes longer than this counts as absent. */
 const ANSWER_WITHIN_MS = 15_000;
@@ -9,7 +10,7 @@ const ANSWER_WITHIN_MS = 15_000;
  */
 const WRITTEN_WITHIN_MS = 2 * 60_000;
 
-/** See WorkerApi.request. */
+/** See WorkerApi.request. `closed` aborts when the client closes. */
 export async function requestBytes(
   server: {
     readonly url: string;
@@ -18,13 +19,15 @@ export async function requestBytes(
   },
   path: string,
   token: string,
+  closed: AbortSignal,
 ): Promise<Uint8Array> {
   const { url, databaseId, fetch: get = fetch } = server;
+  const deadline = deadlineOf(path.startsWith('/history/written') ? WRITTEN_WITHIN_MS : ANSWER_WITHIN_MS, closed);
   const address = `${url.replace(/^ws/, 'http')}/databases/${encodeURIComponent(databaseId)}${path}`;
   try {
     const response = await get(address, {
       headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(path.startsWith('/history/written') ? WRITTEN_WITHIN_MS : ANSWER_WITHIN_MS),
+      signal: deadline.signal,
       cache: 'no-store',
     });
     if (response.ok) return new Uint8Array(await response.arrayBuffer());
@@ -33,7 +36,10 @@ export async function requestBytes(
       ? RockpoolError.fromData(error)
       : new RockpoolError('network-unreachable', { stage: 'answer', status: response.status });
   } catch (thrown) {
+    if (closed.aborted) throw new RockpoolError('client-closed');
     if (thrown instanceof RockpoolError) throw thrown;
     throw new RockpoolError('network-unreachable', { stage: 'answer' }, { cause: thrown });
+  } finally {
+    deadline.clear();
   }
 }
