@@ -34,8 +34,8 @@ export async function openRestorePlan(
         if (pendingCount > 0) throw new RockpoolError('changes-unsent', { pendingCount, rejectedCount: 0 });
       },
       async untilApplied(watermark) {
-        for (const deadlineMs = Date.now() + APPLIED_WITHIN_MS; (await cursorOf(client)) < watermark;) {
-          if (Date.now() > deadlineMs) throw new RockpoolError('network-unreachable', { stage: 'deliveries' });
+        for (const deadlineMs = performance.now() + APPLIED_WITHIN_MS; (await cursorOf(client)) < watermark;) {
+          if (performance.now() > deadlineMs) throw new RockpoolError('network-unreachable', { stage: 'deliveries' });
           await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
         }
       },

@@ -59,12 +59,12 @@ export class BranchEnding {
     this.post(by);
     try {
       await client.close();
-      for (const deadlineMs = Date.now() + CLOSED_WITHIN_MS; ;) {
+      for (const deadlineMs = performance.now() + CLOSED_WITHIN_MS; ;) {
         try {
           return await deleteFile();
         } catch (thrown) {
           const isBusy = thrown instanceof RockpoolError && thrown.code === 'storage-busy';
-          if (!isBusy || Date.now() >= deadlineMs) throw thrown;
+          if (!isBusy || performance.now() >= deadlineMs) throw thrown;
         }
         await this.anotherClosed();
       }
