@@ -5,6 +5,7 @@ import { flushSync } from 'react-dom';
 import { createRoot } from 'react-dom/client';
 import { schema } from '../src/schema.ts';
 import { FailureNotice } from '../src/shell/failure.tsx';
+import { countWrites } from '../src/shell/own-writes.ts';
 import { TOAST_MS } from '../src/shell/toast-time.ts';
 
 /** A part of the app on a page of its own, in a browser, with a new budget. */
@@ -27,7 +28,7 @@ export interface InApp {
  * machine may need longer than a user to find one.
  */
 export async function inApp(persistence: 'memory' | 'durable' = 'memory'): Promise<InApp> {
-  const client = await createClient({ name: `in-app-${crypto.randomUUID()}`, schema, persistence });
+  const client = countWrites(await createClient({ name: `in-app-${crypto.randomUUID()}`, schema, persistence }));
   const container = document.createElement('div');
   document.body.append(container);
   const root = createRoot(container);

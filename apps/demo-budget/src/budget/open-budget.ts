@@ -2,6 +2,7 @@ import { createClient, type Client, type ClientOptions } from '@rockpool/client'
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { personName } from '../people/person-name.ts';
 import { schema } from '../schema.ts';
+import { countWrites } from '../shell/own-writes.ts';
 import { endReconnect } from '../sync/reconnect.ts';
 import type { Budget } from './budget.ts';
 import { withDeviceItems } from './device-items.ts';
@@ -42,7 +43,7 @@ export async function openBudget({ budget, device, persistence, onArrival }: Ope
       ...(budget.madeHere ? {} : { firstSync: { onProgress: onArrival } }),
     },
   };
-  const client = await createClient(options);
+  const client = countWrites(await createClient(options));
   endReconnect(client, budget.databaseId).catch(reportError);
   if (budget.madeHere) await addStarterCategoriesOnce(client, options);
   return client;

@@ -1,4 +1,4 @@
-import { createClient } from '@rockpool/client';
+import { createClient, type Client } from '@rockpool/client';
 import type { ReactElement } from 'react';
 import { flushSync } from 'react-dom';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -259,6 +259,39 @@ describe('the undo shortcut', () => {
     pressUndo();
     await expect.poll(() => textOf('status')).toBe('Both removed.');
     expect(await names()).toEqual(['Rent']);
+  });
+});
+
+describe('an action during which another tab writes', () => {
+  let other: Client;
+
+  beforeEach(async () => {
+    await app.close();
+    app = await inApp('durable');
+    other = await createClient({ name: app.client.name, schema });
+  });
+
+  afterEach(() => other.close());
+
+  it('can be undone', async () => {
+    await addCategory(app.client, 'Rent', 'spending');
+    show('accounts', async () => {
+      await addCategory(other, 'Theirs', 'spending');
+      await addCategory(app.client, 'Food', 'spending');
+      await addCategory(other, 'Theirs too', 'spending');
+    });
+    save();
+    await expect.poll(() => textOf('status')).toBe('Saved.Undo');
+  });
+
+  it('offers no undo if it changed nothing itself: that would undo the action before', async () => {
+    await addCategory(app.client, 'Rent', 'spending');
+    show('accounts', async () => {
+      await app.client.execute("UPDATE categories SET name = 'Food' WHERE name = 'Gone'");
+      await addCategory(other, 'Theirs', 'spending');
+    });
+    save();
+    await expect.poll(() => textOf('status')).toBe('Nothing changed.');
   });
 });
 

@@ -4,6 +4,7 @@ import { createContext, useCallback, useContext, useMemo, useRef, useState, type
 import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
 import { lastChangeset, writtenSince } from './last-changeset.ts';
+import { mostWrittenSince } from './own-writes.ts';
 import { oneSave, type Save, type Words } from './one-save.ts';
 import { addSteps, beginAction, counting, undoGroup, undoHistoryOf, type UndoStep } from './undo-steps.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
@@ -139,12 +140,13 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
       const addTransactions = (count: number): void => addSteps(history, ...Array.from({ length: count }, () => null));
       const begun = stepsOf === 'none' ? null : beginAction(history, typeof stepsOf === 'function');
       let before: number | null | undefined;
+      const mostWritten = mostWrittenSince(client);
       try {
         before = await lastChangeset(client);
         const value = await action();
         const isAlone = begun?.end() ?? false;
         // The action is done: a failed read must not report it as failed.
-        const written = await counting(history, writtenSince(client, before, 1));
+        const written = await counting(history, writtenSince(client, before, 1, mostWritten()));
         if (stepsOf === 'transactions') addTransactions(written);
         else if (stepsOf !== 'none' && written > 0) addSteps(history, stepsOf(value, isAlone));
         // The user may have left the page. A failure, however, is shown on any page.
@@ -160,7 +162,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         else setFailure({ sentence: errorSentence(error), again: mayWorkLater(error) ? again : null });
         // The transactions before the failure are steps of `client.undo`. The failure does not wait for their number.
         if (before !== undefined && stepsOf !== 'none')
-          void counting(history, writtenSince(client, before, 0).then(addTransactions));
+          void counting(history, writtenSince(client, before, 0, mostWritten()).then(addTransactions));
         return false;
       }
     },

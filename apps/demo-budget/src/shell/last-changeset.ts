@@ -14,17 +14,19 @@ export async function lastChangeset(client: Pick<Client, 'query'>): Promise<numb
 
 /**
  * The number of changesets that this device has written since `before`, a result of `lastChangeset`. 1 if this device
- * had written none, because the number is then unknown. `otherwise` if the number cannot be read.
+ * had written none, because the number is then unknown. `otherwise` if the number cannot be read. At most `most`, the
+ * transactions of this tab: those of other tabs are no steps of its `client.undo`.
  */
 export async function writtenSince(
   client: Pick<Client, 'query'>,
   before: number | null,
   otherwise: number,
+  most: number,
 ): Promise<number> {
   try {
     const after = await lastChangeset(client);
     if (after === before) return 0;
-    return before === null || after === null ? 1 : after - before;
+    return Math.min(most, before === null || after === null ? 1 : after - before);
   } catch {
     return otherwise;
   }

@@ -5,6 +5,7 @@ import type { Budget } from '../budget/budget.ts';
 import { useToday, ViewProvider } from '../budget/view.ts';
 import { errorSentence } from '../shell/error-sentence.ts';
 import { hashOf } from '../shell/navigation.ts';
+import { countWrites } from '../shell/own-writes.ts';
 import { ViewBanner } from '../shell/view-banner.tsx';
 import { whatIfName, WhatIfProvider, type Ending } from './what-if.ts';
 
@@ -25,7 +26,7 @@ export default function WhatIfFrame({ budget, children }: WhatIfFrameProps): Rea
     let branch: Branch | null = null;
     client.openBranch(whatIfName).then(
       (found) => {
-        branch = found;
+        branch = countWrites(found);
         if (isShown) setOpened({ branch });
         else branch.close().catch(() => undefined);
       },
