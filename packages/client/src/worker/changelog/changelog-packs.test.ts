@@ -140,7 +140,7 @@ describe('packs of the changelog', () => {
     admit(190);
     database.changelog.packs.unpackAfter(0);
     const options = { oldSiteId: database.siteId, logEpoch: null, firstOwn: 131 };
-    const numberOf = renumber(database.connection, options);
+    const { numberOf } = renumber(database.connection, options);
     expect([130, 131, 190, Infinity].map(numberOf)).toEqual([0, 1, 60, 70]);
     expect([...database.changelog.readStoredAfter(0)].map(({ body }) => body)).toEqual(
       all.slice(130).map(({ body }) => body),

@@ -1,22 +1,39 @@
 import { encodeEarlierSites, MAX_EARLIER_SITES, type ChangesetOrigin, type EarlierSite } from '@rockpool/shared';
+import type { Meta } from '../file/meta.ts';
 
 /** For changesets that are still to be written, until a full resync (`Meta.endEarlierSites`). */
 const OPEN = Number.MAX_SAFE_INTEGER;
 
-export interface MovedSites {
-  /** The stored earlier sites. Those that only count for changesets that are not sent again are left out. */
-  readonly earlier: readonly EarlierSite[];
+export interface MovedChangesets {
   /** The last changeset of the site id that ends; null if nothing was sent as that site. */
   readonly last: ChangesetOrigin | null;
   /** From an old sequence to the new one: see `renumber`. */
   readonly numberOf: (sequence: number) => number;
-  /** Whether the rows stay as they are until a full resync, so that later writes are on top of them too. */
-  readonly staysShown: boolean;
 }
 
-/** The earlier sites to store when the site id changes. */
-export function moveEarlierSites({ earlier, last, numberOf, staysShown }: MovedSites): Uint8Array<ArrayBuffer> {
-  const sites = earlier.map((site) => ({ last: site.last, upTo: site.upTo === OPEN ? OPEN : numberOf(site.upTo) }));
-  if (last !== null) sites.push({ last, upTo: staysShown ? OPEN : numberOf(OPEN) });
-  return encodeEarlierSites(sites.filter(({ upTo }) => upTo > 0).slice(-MAX_EARLIER_SITES));
+export interface RowsOfOldSite {
+  /** Whether the rows stay as they are until a full resync, so that later writes are on top of them too. */
+  readonly stayShown: boolean;
+  /** Whether some of what the old site sent leaves the rows. */
+  readonly leave: boolean;
+}
+
+/**
+ * Stores the earlier sites when the site id changes. One whose changesets were all shown also counts for changesets of
+ * an older log epoch (`upTo` 0), whose bases do not count. If there are too many, the oldest of those go first.
+ */
+export function moveEarlierSites(
+  meta: Meta,
+  { last, numberOf }: MovedChangesets,
+  { stayShown, leave }: RowsOfOldSite,
+): void {
+  const move = (upTo: number): number => (upTo === OPEN ? OPEN : numberOf(upTo));
+  const known = meta.earlierSites.filter(({ upTo }) => upTo === 0);
+  const counting = meta.earlierSites.map((site): EarlierSite => ({ last: site.last, upTo: move(site.upTo) }));
+  if (last !== null) {
+    if (!leave && !stayShown) known.push({ last, upTo: 0 });
+    counting.push({ last, upTo: stayShown ? OPEN : numberOf(OPEN) });
+  }
+  const sites = [...known, ...counting.filter(({ upTo }) => upTo > 0)];
+  meta.set('earlier_sites', encodeEarlierSites(sites.slice(-MAX_EARLIER_SITES)));
 }

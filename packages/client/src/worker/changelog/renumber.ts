@@ -1,5 +1,6 @@
 import { changesetHash, encodeOrigin, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
 import { lowestSequence } from './lowest-sequence.ts';
+import type { MovedChangesets } from './move-earlier-sites.ts';
 import { keepBefore, moveChangeset, moveRequests } from './move-changesets.ts';
 import { WITHDRAWN } from './withdrawn.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -22,12 +23,10 @@ export interface RenumberOptions {
  * - Closed changesets are removed. Their entries move below 0 as well, so that their requests are not attributed to the
  *   changesets that take over their sequences.
  *
- * Call in a transaction. Returns a function from an old sequence to the new one of the last changeset up to it.
+ * Call in a transaction. `numberOf` returns the new sequence of the last changeset up to an old one.
  */
-export function renumber(
-  connection: Connection,
-  { oldSiteId, logEpoch, firstOwn }: RenumberOptions,
-): (sequence: number) => number {
+export function renumber(connection: Connection, { oldSiteId, logEpoch, firstOwn }: RenumberOptions): MovedChangesets {
+  const lastHash = connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', firstOwn - 1);
   forgetPruned(connection);
   storeOrigins(connection, oldSiteId);
   const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
@@ -69,7 +68,10 @@ export function renumber(
     connection.run('UPDATE rockpool_changelog SET hash = ? WHERE sequence = ?', hash, number);
   }
   connection.exec('DELETE FROM rockpool_decided');
-  return (upTo) => sequences.filter((sequence) => sequence <= upTo).length;
+  return {
+    last: lastHash === undefined ? null : { siteId: oldSiteId, sequence: firstOwn - 1, hash: lastHash as Uint8Array },
+    numberOf: (upTo) => sequences.filter((sequence) => sequence <= upTo).length,
+  };
 }
 
 /** Call before sequences and hashes change. */

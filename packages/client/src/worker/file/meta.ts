@@ -17,7 +17,8 @@ export type MetaKey =
   | 'first_of_principal'
   | 'database_id' // text, the server database that this one belongs to; absent before it was opened with sync
   | 'database_identity' // 16 bytes that the server issued for that database; absent before the first welcome
-  // the earlier site ids (shared/src/protocol/earlier-site.ts), oldest first; absent if the id has never changed
+  // the earlier site ids (shared/src/protocol/earlier-site.ts); absent if the id has never changed. `upTo` 0 stands for
+  // the last changeset of an older log epoch
   | 'earlier_sites'
   | 'is_restored' // 1: restored from a backup, and must become a new site before it sends; absent or NULL: it is not
   | 'branch_json' // BranchStart of a branch; absent in every other database

@@ -205,6 +205,37 @@ describe('a device that becomes a new site', () => {
     database.close();
   });
 
+  it('names its earlier site id also for what was written to a log that the server has lost', () => {
+    const { database, sync } = fiveWritten();
+    const named = (after: number): unknown => sync.nextPush(after, 1e9)?.earlierSites;
+    sync.applyDelivery(testDelivery({ from: 2, to: 5, lastAckedSequence: 5, outcomes: admitted(3, 5) }));
+    const last = { siteId: database.siteId, sequence: 5, hash: database.changelog.hashOf(5) };
+    sync.becomeNewSite(6);
+    write(database, "UPDATE account SET amount = 2 WHERE id = 'c'");
+    // Its base covers what the earlier site sent.
+    expect(named(0)).toEqual([]);
+    sync.applyDelivery(testDelivery({ from: 5, to: 6, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+    const restored = testWelcome({ logEpoch: testEpoch(2), fullResync: true });
+    expect(sync.greet(restored)).toEqual({ kind: 'new-site', firstOwn: 1 });
+    expect(named(0)).toEqual([{ last, upTo: 1 }]);
+    sync.becomeNewSite(1);
+    expect(named(0)).toEqual([{ last, upTo: 6 }]);
+    sync.applyDelivery(testDelivery({ whole: true, to: 3 }));
+    write(database, "UPDATE account SET amount = 3 WHERE id = 'c'");
+    expect(named(0)).toEqual([{ last, upTo: 6 }]);
+    expect(named(6)).toEqual([]);
+    database.close();
+  });
+
+  it('does not count what has left its rows as known to what was written to a log that the server has lost', () => {
+    const { database, sync } = fiveWritten();
+    sync.becomeNewSite(6); // a copy has sent 3 to 5
+    write(database, "INSERT INTO account (id) VALUES ('f')");
+    sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true }));
+    expect(sync.nextPush(0, 1e9)).toMatchObject({ olderEpochUpTo: 1, earlierSites: [] });
+    database.close();
+  });
+
   it('names no earlier site if nothing was sent as that site, and at most the last sixteen', () => {
     const { database, sync } = fiveWritten();
     const never = openInMemory();

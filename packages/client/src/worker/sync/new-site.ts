@@ -56,13 +56,10 @@ export function becomeNewSite(
       const lastAckedSequence = outbox.lastAckedSequence();
       const inserted = insertKept(connection, logEpoch, firstOwn, lastAckedSequence);
       if (firstOwn <= lastAckedSequence || inserted > 0) meta.set('wants_whole', 1);
-      const staysShown =
+      const stayShown =
         (leaving.size === 0 || keepsLeaving) &&
         (meta.wantsFullResync || !cellValuesEqual(meta.logEpoch ?? logEpoch, logEpoch));
       const oldSiteId = meta.siteId;
-      const hash = changelog.findHash(firstOwn - 1);
-      const last = hash && { siteId: meta.siteId, sequence: firstOwn - 1, hash };
-      const earlier = inserted > 0 ? [] : meta.earlierSites;
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);
       const documents = documentTables(tablesById.values());
@@ -82,9 +79,9 @@ export function becomeNewSite(
       }
       // All of them were written under an older log epoch than the current log, which may lack the kept changesets.
       const mark = inserted > 0 ? Infinity : meta.olderEpochUpTo;
-      const numberOf = renumber(connection, { oldSiteId, logEpoch, firstOwn });
-      meta.set('older_epoch_up_to', numberOf(mark));
-      meta.set('earlier_sites', moveEarlierSites({ earlier, last, numberOf, staysShown }));
+      const moved = renumber(connection, { oldSiteId, logEpoch, firstOwn });
+      meta.set('older_epoch_up_to', moved.numberOf(mark));
+      moveEarlierSites(meta, moved, { stayShown, leave: leaving.size > 0 && !keepsLeaving });
       return touched;
     });
   } finally {

@@ -125,14 +125,17 @@ function toPush(
   serverTime: ServerTime,
   epochThere: Uint8Array | null,
 ): ReturnType<SyncDatabase['nextPush']> {
-  return (
-    batch && {
-      ...batch,
-      changesets: withAges(database, batch.changesets, serverTime),
-      olderEpochUpTo: olderEpochUpTo(database, epochThere),
-      earlierSites: database.meta.earlierSites.filter(({ upTo }) => upTo >= (batch.changesets[0]?.sequence ?? 0)),
-    }
-  );
+  if (batch === null) return null;
+  const older = olderEpochUpTo(database, epochThere);
+  return {
+    ...batch,
+    changesets: withAges(database, batch.changesets, serverTime),
+    olderEpochUpTo: older,
+    // Bases of an older log epoch do not count, so they do not cover what earlier sites sent.
+    earlierSites: database.meta.earlierSites
+      .map(({ last, upTo }) => ({ last, upTo: upTo || older }))
+      .filter(({ upTo }) => upTo >= (batch.changesets[0]?.sequence ?? 0)),
+  };
 }
 
 type DeliveriesParts = Omit<Parameters<typeof applyDeliveries>[0], 'connection' | 'searchIndexes' | 'tablesById'>;
