@@ -118,6 +118,46 @@ describe('the history of a row', () => {
     await expect(history.at(1)).rejects.toMatchObject({ recovery: 'retry' });
   });
 
+  it('keeps unsent versions while the server is unreachable, even if it answered after they were written', async () => {
+    const [ann, bob] = [await open('ann'), await open('bob')];
+    await bob.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)").synced;
+    await showsValue(ann, 'amount', 1);
+    await ann.sync.pause();
+    await ann.execute("UPDATE entry SET amount = 2 WHERE id = 'e'");
+    const history = await ann.history('entry', 'e');
+    const stop = history.subscribe(() => undefined);
+    await reaches(history, ({ source, versions }) => source === 'server' && versions.length === 2);
+    await world.server.close();
+    await ann.execute("UPDATE entry SET amount = 3 WHERE id = 'e'");
+    await expect
+      .poll(() => lines(history.current.versions).map((line) => line.replace(/, note.*/, '')))
+      .toEqual(['ann update amount 2 → 3', 'ann update amount 1 → 2', 'bob insert amount null → 1']);
+    expect(history.current.error).not.toBeNull();
+    stop();
+  });
+
+  it('shows unsent versions under a new site id while the server is unreachable', async () => {
+    const ann = await open('ann');
+    for (const amount of [1, 2, 3])
+      await ann.execute('INSERT OR REPLACE INTO entry (id, amount) VALUES (?, ?)', ['e', amount]).synced;
+    const history = await ann.history('entry', 'e');
+    const stop = history.subscribe(() => undefined);
+    const online = await reaches(history, ({ source }) => source === 'server');
+    await ann.sync.pause();
+    await ann.execute("INSERT INTO tag VALUES ('t')");
+    expect(await ann.outbox.withdraw((await ann.outbox.list())[0]?.id as string)).toBe(true);
+    await ann.sync.resume();
+    await ann.sync.upToDate();
+    await world.server.close();
+    await ann.execute('UPDATE entry SET amount = 4');
+    await expect
+      .poll(() => lines(history.current.versions))
+      .toEqual(['ann update amount 3 → 4', ...lines(online.versions)]);
+    expect(history.current.error).not.toBeNull();
+    expect(history.current.versions.every(({ isOwn }) => isOwn)).toBe(true);
+    stop();
+  });
+
   it('leaves out what the server rejected, with the server and without it', async () => {
     const ann = await open('ann');
     await ann.execute("INSERT INTO entry (id, amount) VALUES ('e', 1)").synced;

@@ -123,6 +123,25 @@ describe('a name of a version', () => {
     await reaches(history, [[], ['offline'], [], [], []]);
   });
 
+  it('stays with an unsent version if an earlier change is withdrawn', async () => {
+    const [ann, bob] = [await open('ann'), await open('bob')];
+    const history = await threeVersions(ann);
+    await ann.sync.pause();
+    await ann.execute("INSERT INTO page (id) VALUES ('p')");
+    await ann.execute('UPDATE entry SET amount = 4');
+    await history.name((await history.page()).versions[0] as never, 'offline');
+    expect(await ann.outbox.withdraw((await ann.outbox.list())[0]?.id as string)).toBe(true);
+    await ann.sync.resume();
+    await ann.sync.upToDate();
+    const { versions } = await history.page();
+    expect(versions.map(({ names, isOwn }) => [names, isOwn])).toEqual([
+      [['offline'], true],
+      ...Array.from({ length: 3 }, () => [[], true]),
+    ]);
+    expect(await history.at('offline')).toEqual({ id: 'e', amount: 4 });
+    await reaches(await bob.history('entry', 'e'), [['offline'], [], [], []]);
+  });
+
   it('belongs to one version if two devices give it to two versions at once', async () => {
     const [ann, bob] = [await open('ann'), await open('bob')];
     const history = await threeVersions(ann);

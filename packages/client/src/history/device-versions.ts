@@ -1,12 +1,16 @@
 import {
+  bytesToHex,
   decodeBefore,
   decodeChangesetBody,
+  decodeEarlierSites,
+  decodeOrigin,
   documentColumns,
   encodeKey,
   stampToMs,
   type BeforeGroup,
   type CellValue,
   type ChangeGroup,
+  type ChangesetOrigin,
 } from '@rockpool/shared';
 import type { ColumnChange, RowVersion } from '../interface/row-history.ts';
 import type { RowSyncState } from '../rpc/row-sync-state.ts';
@@ -28,10 +32,13 @@ export interface DeviceSource {
 
 /** The versions of a row that this device has. */
 export interface DeviceHistory {
-  readonly siteId: string;
   /** Newest first. */
   readonly versions: readonly DeviceVersion[];
+  /** Whether this device wrote the version, under its site id or an earlier one. */
+  readonly isOwn: (version: VersionId) => boolean;
 }
+
+export type VersionId = Pick<RowVersion, 'siteId' | 'sequence'>;
 
 /**
  * Reads the versions of a row that this device's transactions created in the last week. Omits rejected versions, and
@@ -40,14 +47,19 @@ export interface DeviceHistory {
 export async function deviceHistory(row: HistoryRow, source: DeviceSource): Promise<DeviceHistory> {
   const { changes } = await source.syncState();
   const counted = changes.filter(({ stage }) => stage !== 'rejected');
-  const [site] = await source.query({
-    sql: "SELECT hex(value) AS id FROM rockpool_meta WHERE key = 'site_id'",
+  const sites = await source.query({
+    sql: "SELECT value FROM rockpool_meta WHERE key IN ('site_id', 'earlier_sites') ORDER BY key DESC",
     params: [],
   });
-  const siteId = String(site?.['id'] ?? '').toLowerCase();
-  if (counted.length === 0) return { siteId, versions: [] };
+  const [own, earlier] = sites.map(({ value }) => value as Uint8Array);
+  const siteId = bytesToHex(own ?? new Uint8Array());
+  const lasts = (earlier === undefined ? [] : decodeEarlierSites(earlier)).map(({ last }) => idOf(last));
+  const isOwn = (version: VersionId): boolean =>
+    version.siteId === siteId ||
+    lasts.some((last) => last.siteId === version.siteId && version.sequence <= last.sequence);
+  if (counted.length === 0) return { versions: [], isOwn };
   const stored = await source.query({
-    sql: 'SELECT sequence, stamp_us, shift_us, body, before FROM rockpool_changelog WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence DESC',
+    sql: 'SELECT sequence, stamp_us, shift_us, body, before, origin FROM rockpool_changelog WHERE sequence IN (SELECT value FROM json_each(?)) ORDER BY sequence DESC',
     params: [JSON.stringify(counted.map(({ sequence }) => sequence))],
   });
   const versions = stored.flatMap((changeset): DeviceVersion[] => {
@@ -57,11 +69,10 @@ export async function deviceHistory(row: HistoryRow, source: DeviceSource): Prom
     return [
       {
         ...found,
-        sequence,
+        ...(sequence > 0 ? { siteId, sequence } : keptId(changeset['origin'] as Uint8Array | null)),
         isPending: counted.some((change) => change.sequence === sequence && change.stage !== 'admitted'),
         version: null,
         author: source.principal,
-        siteId,
         isOwn: true,
         writtenMs: stampToMs((changeset['stamp_us'] as number) + (changeset['shift_us'] as number)),
         receivedMs: null,
@@ -71,7 +82,19 @@ export async function deviceHistory(row: HistoryRow, source: DeviceSource): Prom
       },
     ];
   });
-  return { siteId, versions };
+  return { versions, isOwn };
+}
+
+function idOf({ siteId, sequence }: ChangesetOrigin): VersionId {
+  return { siteId: bytesToHex(siteId), sequence };
+}
+
+/**
+ * The id of a version that this device sent under an earlier site id. Unknown in a file that has changed its site id
+ * before it stored origins.
+ */
+function keptId(origin: Uint8Array | null): VersionId {
+  return origin === null ? { siteId: '', sequence: 0 } : idOf(decodeOrigin(origin));
 }
 
 function changeOf(row: HistoryRow, body: Uint8Array, before: Uint8Array): Pick<RowVersion, 'kind' | 'changes'> | null {

@@ -11,7 +11,7 @@ import type { RowHistory, RowHistoryPage, RowHistoryState, RowVersion } from '..
 import type { SqlRow } from '../rpc/sql-value.ts';
 import { callListener, createListeners } from '../tab/listeners.ts';
 import { createDocumentHistory, type DocumentPlaces, type RowOfDocument } from './document-history.ts';
-import type { DeviceHistory, DeviceVersion } from './device-versions.ts';
+import type { DeviceHistory, DeviceVersion, VersionId } from './device-versions.ts';
 import { rowQuery, toSqlValue, type HistoryRow } from './history-row.ts';
 import { withNames, type VersionNames } from './version-names.ts';
 
@@ -104,48 +104,60 @@ interface PageRange {
 
 /** A page, with the names of its versions: those of the document in `column`, or else those of the row. */
 async function readNamedPage(source: RowHistorySource, range: PageRange): Promise<RowHistoryPage> {
-  const page = await readPage(source, range);
+  const { page } = await readPage(source, range);
   return { ...page, versions: withNames(page.versions, await source.names.list(range.column ?? null)) };
+}
+
+interface ReadPage {
+  readonly page: RowHistoryPage;
+  /** The names of versions of this device that the server has not admitted. */
+  readonly pending: ReadonlySet<string>;
 }
 
 /**
  * Reads a page from the server, and puts pending versions of this device before the first one. If the server is
  * unreachable, returns the versions of this device.
  */
-async function readPage(source: RowHistorySource, { before, limit, column }: PageRange): Promise<RowHistoryPage> {
+async function readPage(source: RowHistorySource, { before, limit, column }: PageRange): Promise<ReadPage> {
   // Reads the device first: a version that is admitted between the two reads is in both results, and is recognized by
   // its sequence.
   const device = await source.deviceHistory();
   const own = (before === null ? device.versions : []).filter(
     ({ changes }) => column === undefined || changes.some((change) => change.column === column),
   );
+  const pending = new Set(own.filter(({ isPending }) => isPending).map(nameOf));
   const untilMs = source.nowMs();
   try {
     if (source.request === null) throw new RockpoolError('config-invalid', { problem: 'no sync server is configured' });
     const query = `${rowQuery(source.row)}&format=2&limit=${limit}${before === null ? '' : `&before=${before}`}${column === undefined ? '' : `&column=${encodeURIComponent(column)}`}`;
     const page = decodeHistoryPage(await source.request(`/history?${query}`));
-    const isOwn = ({ site }: StoredRowVersion): boolean => site === device.siteId;
-    const versions = page.versions.map((version) => fromServer(source.row, version, isOwn(version), page.laterColumns));
-    const admitted = new Set(page.versions.filter(isOwn).map(({ sequence }) => sequence));
-    const pending = own.filter(({ isPending, sequence }) => isPending && !admitted.has(sequence));
+    const versions = page.versions.map((version) => fromServer(source.row, version, device.isOwn, page.laterColumns));
+    const admitted = new Set(versions.map(nameOf));
+    const waiting = own.filter((version) => version.isPending && !admitted.has(nameOf(version)));
     return {
-      versions: [...pending.map(fromDevice), ...versions],
-      next: page.nextBefore,
-      source: 'server',
-      completeUntilMs: untilMs,
-      isTruncated: page.nextBefore === null && page.isTruncated,
-      error: null,
+      pending,
+      page: {
+        versions: [...waiting.map(fromDevice), ...versions],
+        next: page.nextBefore,
+        source: 'server',
+        completeUntilMs: untilMs,
+        isTruncated: page.nextBefore === null && page.isTruncated,
+        error: null,
+      },
     };
   } catch (thrown) {
     const error = toRockpoolError(thrown);
     if (isFinal(error) || before !== null) throw error;
     return {
-      versions: own.slice(0, limit).map(fromDevice),
-      next: null,
-      source: 'device',
-      completeUntilMs: null,
-      isTruncated: false,
-      error,
+      pending,
+      page: {
+        versions: own.slice(0, limit).map(fromDevice),
+        next: null,
+        source: 'device',
+        completeUntilMs: null,
+        isTruncated: false,
+        error,
+      },
     };
   }
 }
@@ -179,9 +191,9 @@ async function namedQuery(
   name: string,
 ): Promise<string> {
   const { siteId, sequence } = await names.find(document, name);
-  const device = await deviceHistory();
-  const isPending = device.versions.some((version) => version.isPending && version.sequence === sequence);
-  if (isPending && device.siteId === siteId)
+  const { versions } = await deviceHistory();
+  const named = nameOf({ siteId, sequence });
+  if (versions.some((version) => version.isPending && nameOf(version) === named))
     throw new RockpoolError('changes-unsent', { pendingCount: 1, rejectedCount: 0 });
   return `site=${siteId}&sequence=${sequence}`;
 }
@@ -189,7 +201,7 @@ async function namedQuery(
 function fromServer(
   { table }: HistoryRow,
   version: StoredRowVersion,
-  isOwn: boolean,
+  isOwn: DeviceHistory['isOwn'],
   laterColumns: readonly LaterColumn[],
 ): RowVersion {
   const { watermark, kind, principal, site, sequence, writtenMs, receivedMs, changes } = version;
@@ -199,7 +211,7 @@ function fromServer(
     author: principal,
     siteId: site,
     sequence,
-    isOwn,
+    isOwn: isOwn({ siteId: site, sequence }),
     writtenMs,
     receivedMs,
     // Skips columns that a newer version of the app added.
@@ -226,9 +238,8 @@ function fromDevice({ isPending: _isPending, ...version }: DeviceVersion): RowVe
   return version;
 }
 
-/** The number of a changeset of this device; 0 for another site's. */
-function ownSequence({ isOwn, sequence }: RowVersion): number {
-  return isOwn ? sequence : 0;
+function nameOf({ siteId, sequence }: VersionId): string {
+  return `${siteId} ${sequence}`;
 }
 
 /** The newest versions of a row, which are read again when they change. Without listeners, nothing is read. */
@@ -266,7 +277,7 @@ class LiveHistory {
     return this.inTurn(async () => {
       const { next, versions, completeUntilMs } = this.current;
       if (next === null) return;
-      const page = await readPage(this.source, { before: next, limit: DEFAULT_LIMIT });
+      const { page } = await readPage(this.source, { before: next, limit: DEFAULT_LIMIT });
       await this.show({ ...page, versions: [...versions, ...page.versions], completeUntilMs, loading: false });
     });
   }
@@ -282,8 +293,7 @@ class LiveHistory {
     this.inTurn(async () => {
       this.isAsked = false;
       const limit = Math.min(MAX_LIMIT, Math.max(DEFAULT_LIMIT, this.current.versions.length));
-      const page = await readPage(this.source, { before: null, limit });
-      await this.show({ ...this.merged(page), loading: false });
+      await this.show({ ...this.merged(await readPage(this.source, { before: null, limit })), loading: false });
     }).catch((thrown: unknown) => {
       const error = toRockpoolError(thrown);
       this.source.onProblem(error);
@@ -300,15 +310,18 @@ class LiveHistory {
   /**
    * While the server is unreachable, keeps the versions from its earlier responses, below this device's newer versions.
    */
-  private merged(page: RowHistoryPage): RowHistoryPage {
+  private merged({ page, pending }: ReadPage): RowHistoryPage {
     const { current } = this;
     if (page.source === 'server' || current.completeUntilMs === null) return page;
     const answered = current.versions.filter(({ version }) => version !== null);
-    const newestOwn = Math.max(0, ...answered.map(ownSequence));
-    const knownUntilMs = newestOwn > 0 ? 0 : current.completeUntilMs;
-    const newer = page.versions.filter(
-      (version) => ownSequence(version) > newestOwn && version.writtenMs >= knownUntilMs,
-    );
+    const known = new Set(answered.map(nameOf));
+    const newestOf = (siteId: string): number =>
+      Math.max(0, ...answered.flatMap((version) => (version.siteId === siteId ? [version.sequence] : [])));
+    const newer = page.versions.filter((version) => {
+      if (pending.has(nameOf(version))) return !known.has(nameOf(version));
+      const newest = newestOf(version.siteId);
+      return newest > 0 ? version.sequence > newest : version.writtenMs >= (current.completeUntilMs ?? 0);
+    });
     return { ...current, versions: [...newer, ...answered], source: 'device', error: page.error };
   }
 

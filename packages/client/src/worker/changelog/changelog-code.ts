@@ -3,5 +3,6 @@ export { listRejected, listWaiting } from './list-rejected.ts';
 export { rowSyncState } from './row-sync-state.ts';
 export { forgetBefore, insertKept } from './move-changesets.ts';
 export { moveEarlierSites } from './move-earlier-sites.ts';
+export { moveNames } from './move-names.ts';
 export { decodePack, moveBack, packRun } from './pack-changesets.ts';
 export { renumber } from './renumber.ts';

@@ -1,4 +1,10 @@
-import { encodeEarlierSites, MAX_EARLIER_SITES, type ChangesetOrigin, type EarlierSite } from '@rockpool/shared';
+import {
+  cellValuesEqual,
+  encodeEarlierSites,
+  MAX_EARLIER_SITES,
+  type ChangesetOrigin,
+  type EarlierSite,
+} from '@rockpool/shared';
 import type { Meta } from '../file/meta.ts';
 
 /** For changesets that are still to be written, until a full resync (`Meta.endEarlierSites`). */
@@ -12,10 +18,10 @@ export interface MovedChangesets {
 }
 
 export interface RowsOfOldSite {
-  /** Whether the rows stay as they are until a full resync, so that later writes are on top of them too. */
-  readonly stayShown: boolean;
-  /** Whether some of what the old site sent leaves the rows. */
+  /** Whether some of what the old site sent leaves the rows until a delivery. */
   readonly leave: boolean;
+  /** The log epoch of the server; null before the first welcome. */
+  readonly logEpoch: Uint8Array | null;
 }
 
 /**
@@ -25,8 +31,10 @@ export interface RowsOfOldSite {
 export function moveEarlierSites(
   meta: Meta,
   { last, numberOf }: MovedChangesets,
-  { stayShown, leave }: RowsOfOldSite,
+  { leave, logEpoch }: RowsOfOldSite,
 ): void {
+  // The rows stay as they are until a full resync, so that later writes are on top of them too.
+  const stayShown = !leave && (meta.wantsFullResync || !cellValuesEqual(meta.logEpoch ?? logEpoch, logEpoch));
   const move = (upTo: number): number => (upTo === OPEN ? OPEN : numberOf(upTo));
   const known = meta.earlierSites.filter(({ upTo }) => upTo === 0);
   const counting = meta.earlierSites.map((site): EarlierSite => ({ last: site.last, upTo: move(site.upTo) }));

@@ -1,4 +1,4 @@
-import { cellValuesEqual, ID_BYTES } from '@rockpool/shared';
+import { ID_BYTES } from '@rockpool/shared';
 import { updateMasked, type SyncProgress } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
@@ -48,7 +48,8 @@ export function becomeNewSite(
       // Before a full resync, the rows stay as they are. They could not be derived: after another change of site,
       // acknowledged changesets are pending, and no covered value describes the rows beneath them.
       const keepsLeaving = leaving.size > 0 && meta.wantsFullResync;
-      if (leaving.size > 0 && !keepsLeaving) {
+      const leave = leaving.size > 0 && !keepsLeaving;
+      if (leave) {
         const applied = applyRows({ connection, tablesById, pending, outcomeKinds: leaving, groups: [] });
         updateMasked(progress, pending, applied.masked, leaving);
         touched = applied.touched;
@@ -56,9 +57,6 @@ export function becomeNewSite(
       const lastAckedSequence = outbox.lastAckedSequence();
       const inserted = insertKept(connection, logEpoch, firstOwn, lastAckedSequence);
       if (firstOwn <= lastAckedSequence || inserted > 0) meta.set('wants_whole', 1);
-      const stayShown =
-        (leaving.size === 0 || keepsLeaving) &&
-        (meta.wantsFullResync || !cellValuesEqual(meta.logEpoch ?? logEpoch, logEpoch));
       const oldSiteId = meta.siteId;
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);
@@ -81,7 +79,7 @@ export function becomeNewSite(
       const mark = inserted > 0 ? Infinity : meta.olderEpochUpTo;
       const moved = renumber(connection, { oldSiteId, logEpoch, firstOwn });
       meta.set('older_epoch_up_to', moved.numberOf(mark));
-      moveEarlierSites(meta, moved, { stayShown, leave: leaving.size > 0 && !keepsLeaving });
+      moveEarlierSites(meta, moved, { leave, logEpoch });
       return touched;
     });
   } finally {

@@ -17,6 +17,7 @@ import { syncProgress } from './sync-progress.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { hasKept } from '../changelog/kept-changesets.ts';
+import { changelogCode } from '../changelog/load-changelog-code.ts';
 import type { PushBatch } from '../changelog/outbox.ts';
 import { toAuditDatabase } from '../audit/audit-database.ts';
 import { retryDependentEdits } from '../write/retry-dependent-edits.ts';
@@ -93,7 +94,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     },
     audit: toAuditDatabase({ database, pending, progress, onApplied: applied }),
     becomeNewSite: (firstOwn) =>
-      applied(becomeNewSite(database, pending, progress, { firstOwn, logEpoch: epochThere ?? meta.logEpoch })),
+      applied(changeSite(database, pending, progress, { firstOwn, logEpoch: epochThere ?? meta.logEpoch })),
     withdrawals,
     nextPush: (sequence, maxBytes) => toPush(database, outbox.nextPush(sequence, maxBytes), serverTime, epochThere),
     applyDeliveries(deliveries: readonly Delivery[], snapshot: SnapshotFile | null = null): boolean {
@@ -107,6 +108,13 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     counts: () => ({ pendingCount: outbox.pendingCount(), rejectedCount: rejected.count() }),
     flush: () => database.flush(),
   };
+}
+
+function changeSite(...parts: Parameters<typeof becomeNewSite>): string[] {
+  const [database] = parts;
+  const { siteId } = database.meta;
+  const left = becomeNewSite(...parts);
+  return [...left, ...changelogCode().moveNames(database, siteId)];
 }
 
 async function mismatchFields(schema: Schema, fields: ErrorFields): Promise<ErrorFields> {
