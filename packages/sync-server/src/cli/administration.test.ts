@@ -583,6 +583,11 @@ describe('an administrator', () => {
     expect((await runCommand(['databases', 'list', '--data', data])).stdout).toMatch(/^a\t/);
     expect((await runCommand(['members', 'set', 'a', 'bob', 'editor', '--data', data])).code).toBe(0);
     expect((await runCommand(['doctor', '--data', data])).stdout).toContain('database a');
+    expect(await runCommand(['backup', at('backup'), '--data', data])).toMatchObject({ code: 0 });
+    expect(await runCommand(['restore', at('backup'), '--data', at('restored')])).toMatchObject({ code: 0 });
+    expect((await runCommand(['restore', '--from', at('none'), '--data', at('other')])).stderr).toContain(
+      `there is no backup in ${at('none')}`,
+    );
     vi.unstubAllEnvs();
     for (const [flag, value] of [
       ['--postgres', 'postgresql://ann@127.0.0.1:1/none'],

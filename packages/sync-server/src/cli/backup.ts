@@ -21,7 +21,7 @@ import { requireFinishedRestore } from '../store/unfinished-restore.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { backupContents, readBackupEntry, type BackedUpFile, type BackupEntry } from './backup-contents.ts';
 import { DATA_SETTINGS } from './config.ts';
-import { throwIfProblems } from './read-values.ts';
+import { readDatabasesPlace, throwIfProblems } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 const MANIFEST = 'manifest.json';
@@ -245,11 +245,11 @@ export function readDirectories(
 ): { readonly dataDir: string; readonly directory: string } {
   const problems: string[] = [];
   const given = readSettings(DATA_SETTINGS, sources, problems);
-  if (given.text('postgres') !== '' || given.text('shards') !== '')
+  const { postgres, dataDir } = readDatabasesPlace(given, problems);
+  if (postgres !== null)
     problems.push(
       'back up PostgreSQL with its own tools, such as pg_dump; databases export writes one database to a file',
     );
-  const dataDir = given.required('data');
   const [directory = '', ...more] = given.positionals;
   if (directory === '') problems.push(`${command} needs a directory`);
   for (const extra of more) problems.push(`unknown argument ${extra}`);

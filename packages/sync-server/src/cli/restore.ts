@@ -8,7 +8,7 @@ import { restoringFolder } from '../store/unfinished-restore.ts';
 import { openMembers } from '../store/open-members.ts';
 import { RESTORE_SETTINGS } from './config.ts';
 import { keepOwner } from './keep-owner.ts';
-import { readBackupPlace, readTime, throwIfProblems } from './read-values.ts';
+import { readBackupPlace, readDatabasesPlace, readTime, throwIfProblems } from './read-values.ts';
 import { runRestore } from './restore-backup.ts';
 import { readSettings, type Sources } from './settings.ts';
 
@@ -21,15 +21,14 @@ export async function runRestoreCommand(sources: Sources, print: (line: string) 
   const given = readSettings(RESTORE_SETTINGS, sources, problems);
   throwIfProblems(problems);
   if (given.text('from') === '') return runRestore(sources, print);
-  const dataDir = given.required('data');
+  const { postgres, dataDir } = readDatabasesPlace(given, problems);
   const place = readBackupPlace(given, given.text('from'));
   problems.push(...placeProblems(place, sources.environment));
   const databaseId = given.text('database');
   if (databaseId !== '' && !isDatabaseId(databaseId))
     problems.push('--database takes up to 64 letters, digits, _ and -');
   const atMs = readTime('at', given.text('at'), problems);
-  if (given.text('postgres') !== '' || given.text('shards') !== '')
-    problems.push('restore --from restores into files: PostgreSQL has its own backups');
+  if (postgres !== null) problems.push('restore --from restores into files: PostgreSQL has its own backups');
   for (const extra of given.positionals) problems.push(`unknown argument ${extra}`);
   throwIfProblems(problems);
   const isNew = !existsSync(dataDir);
