@@ -136,6 +136,18 @@ it('remote commands say that a program which answers everything with its page ha
     });
 });
 
+it.each(['', '{}', 'null'])('a list from a program that answers everything with %j is an error', async (body) => {
+  const server = createServer((_, response) => response.end(body));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  expect(await command('list', '--server', url, '--admin-token-file', at('token'))).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `config-invalid:\n${url} has no admin API\n`,
+  });
+});
+
 it('remote commands discard an export that arrived damaged or incomplete', async () => {
   const server = createServer((_, response) => {
     response.setHeader('rockpool-sha256', '0'.repeat(64));

@@ -46,7 +46,9 @@ export const REMOTE_ACTIONS: Readonly<Record<string, RemoteAction>> = {
       const page = (await ask(server, 'GET', `databases?limit=${PAGE}&after=${after}`)) as {
         readonly databases: readonly ListedDatabase[];
         readonly next: string | null;
-      };
+      } | null;
+      // Another program, which answers every path.
+      if (!Array.isArray(page?.databases)) return throwIfProblems([`${server.url} has no admin API`]);
       for (const { id, state, sizeBytes, sessions, watermark } of page.databases)
         print(`${id}\t${state}\t${sizeBytes ?? '-'} bytes\t${sessions} sessions\twatermark ${watermark ?? '-'}`);
       after = page.next;
