@@ -48,3 +48,35 @@ it.each(['before', 'after'] as const)(
     }
   },
 );
+
+it.each(['before', 'after'] as const)(
+  'an edit made offline after such an update is kept if another author edited the document %s it [MR-28]',
+  async (when) => {
+    const dataDir = join(temporaryFolder(), 'data');
+    world.nowMs = Date.now();
+    await world.start({ dataDir, schema: before });
+    const [device, otherDevice] = [createDevice(), createDevice()];
+    const old = await world.open({ device, schema: before, migrations });
+    await old.execute(`INSERT INTO page VALUES ('p', '{"body":"low tide","m":1,"n":1}')`).synced;
+    await old.sync.pause();
+    await old.close();
+    const otherOld = await world.open({ device: otherDevice, schema: before, migrations });
+    await otherOld.sync.upToDate();
+    const editOfOther = `UPDATE page SET content = json_set(content, '$.n', 2)`;
+    if (when === 'before') await otherOld.execute(editOfOther).synced;
+    await otherOld.close();
+    await world.stop();
+    await world.start({ dataDir });
+    const client = await world.open({ device, migrations });
+    await client.execute(`UPDATE page SET content = json_set(content, '$.m', 2)`);
+    const other = await world.open({ device: otherDevice, migrations });
+    if (when === 'after') await other.execute(editOfOther).synced;
+    await client.sync.resume();
+    await client.sync.upToDate();
+    await other.sync.upToDate();
+    for (const each of [client, other]) {
+      expect(await each.query('SELECT content FROM page')).toEqual([{ content: '{"body":"low tide","m":2,"n":2}' }]);
+      expect(await each.query('SELECT path, lost_value FROM rockpool_conflict')).toEqual([]);
+    }
+  },
+);

@@ -20,7 +20,7 @@ import { OperationAuthors, type WhichDocument } from './document-authors.ts';
 import type { DocumentFile } from './document-file.ts';
 import type { DocumentPlace } from './document-place.ts';
 import { hasEditedAbove } from './document-edits.ts';
-import { compactAbove, readReplaced } from './document-store.ts';
+import { compactAbove, isSinceInsert, readReplaced } from './document-store.ts';
 import { documentOfEdit } from './document-work.ts';
 import { isOfEarlierForm } from './earlier-forms.ts';
 
@@ -68,12 +68,22 @@ function documentMerge(
   return {
     isEdit: isDocumentEdit,
     isEditOf: (document, edit) => document !== null && isEditOf(document, edit),
-    merge(document: CellValue, edit: CellValue, site: string, knows: AuthorKnows): MergedDocument | null {
+    merge(
+      document: CellValue,
+      edit: CellValue,
+      site: string,
+      knows: AuthorKnows,
+      insertedAt?: number,
+    ): MergedDocument | null {
       const of = document === null ? null : documentOfEdit(document, edit, () => readReplaced(file.sql, place));
       if (of === null) {
         // After a second try, its author's copy is wrong, and is corrected.
         const isRepeated = knows !== 'part' && author.isRecreated === true;
-        if (document !== null && !isRepeated && canBeMadeAgain(file, place, edit, knows))
+        // The author had this document, and an update of the app has changed its rule since one of the copies was built:
+        // nobody else has written it, or nobody has replaced it since the insert of the row, which the author has seen.
+        const isOfThis =
+          knows === 'own' || (author.isRecreated !== true && isSinceInsert(file.sql, place, insertedAt ?? null));
+        if (document !== null && !isRepeated && (isOfThis || isOfEarlier(file, place, edit)))
           throw new RockpoolError('document-gap');
         return null;
       }
@@ -96,13 +106,10 @@ function documentMerge(
   };
 }
 
-/**
- * Whether the author can make the edit again in the current document: it is the author's own, and an update of the app
- * has changed its rule since one of the two copies was built; or it has been compacted more than once since.
- */
-function canBeMadeAgain({ sql }: DocumentFile, place: DocumentPlace, edit: CellValue, knows: AuthorKnows): boolean {
+/** Whether the edit was made in the current document, which has been compacted more than once since. */
+function isOfEarlier({ sql }: DocumentFile, place: DocumentPlace, edit: CellValue): boolean {
   // The document of a deleted row has no replaced form. Its edits are those of other columns: they may restore the row.
-  return knows === 'own' || (isOfEarlierForm(sql, place, edit) && readReplaced(sql, place) !== null);
+  return isOfEarlierForm(sql, place, edit) && readReplaced(sql, place) !== null;
 }
 
 /** The size of the state, in bytes, above which this edit compacts the document. */

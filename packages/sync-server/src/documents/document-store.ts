@@ -91,6 +91,20 @@ export function readReplaced(sql: SqliteFile, place: DocumentPlace): CellValue {
   );
 }
 
+/**
+ * Whether the document is known to be the one that came with its row's insert at this watermark. False if the watermark
+ * is unknown, or if some of the document's edits are no longer kept.
+ */
+export function isSinceInsert(sql: SqliteFile, place: DocumentPlace, insertedAt: number | null): boolean {
+  return (
+    sql.get(
+      'SELECT 1 FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ? AND edits_above = ?',
+      ...keyOf(place),
+      insertedAt === null ? null : BigInt(insertedAt),
+    ) !== undefined
+  );
+}
+
 /** The size of a state, in bytes, above which the document is to be compacted. */
 export function compactAbove(sql: SqliteFile, place: DocumentPlace): number {
   return Number(

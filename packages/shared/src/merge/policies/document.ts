@@ -83,9 +83,15 @@ export interface DocumentMerge {
   readonly isEditOf: (document: CellValue, edit: CellValue) => boolean;
   /**
    * The document with the edit in it; null when the edit belongs to a document that has been replaced. Throws the error
-   * that rejects the changeset.
+   * that rejects the changeset. `insertedAt` is the watermark of the row's insert, which the author has seen.
    */
-  readonly merge: (document: CellValue, edit: CellValue, site: string, knows: AuthorKnows) => MergedDocument | null;
+  readonly merge: (
+    document: CellValue,
+    edit: CellValue,
+    site: string,
+    knows: AuthorKnows,
+    insertedAt?: number,
+  ) => MergedDocument | null;
 }
 
 export interface MergedDocument {
@@ -142,7 +148,7 @@ function withMerge(work: DocumentMerge): ColumnPolicy {
       if (!work.isEdit(value)) return null;
       const isOwnCell = before !== undefined && isOwn(version, before.version) && before.otherSite === undefined;
       const knows = !seen ? 'part' : isOwnCell ? 'own' : 'all';
-      const merged = work.merge(before?.value ?? null, value, version.site, knows);
+      const merged = work.merge(before?.value ?? null, value, version.site, knows, inserted.watermark);
       if (merged === null) {
         const won = before ?? { value: null, version: inserted };
         return {
