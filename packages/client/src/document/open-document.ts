@@ -34,8 +34,8 @@ export interface DocumentSource {
   readonly follow: (listener: () => void) => () => void;
   /**
    * Applies a change to the current document in the database and resolves with its new JSON text. A change that is
-   * repeated under the same id is applied once. Rejects with `document-gone`, and with `client-closed` and `closed` once
-   * the client can write no more.
+   * repeated under the same id is applied once. Rejects with `document-gone`, and once the client is closed with
+   * `client-closed` and the field `closed`.
    */
   readonly change: (changeJson: string, requestId: string) => Promise<string>;
   /**
@@ -174,7 +174,7 @@ class DocumentSync<Value> {
   /** How many of them were sent when the page or the client was about to end. */
   private sent = 0;
   private stepEnd = Promise.withResolvers<void>();
-  /** The codes of the losses that the app knows. */
+  /** The codes that were reported. */
   private readonly reported = new Set<string>();
   /** A change that may be in the database. It is repeated under its id, because it must not be written twice. */
   private unanswered: SentChange | null = null;
@@ -278,7 +278,7 @@ class DocumentSync<Value> {
     this.show();
   }
 
-  /** Reports a loss that no call of the app can learn, for example because an editor made the change. */
+  /** Reports, once, that changes are not written, which no call of the app can learn if an editor made them. */
   private report(error: RockpoolError): void {
     if (this.reported.has(error.code)) return;
     this.reported.add(error.code);

@@ -15,8 +15,8 @@ export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocument
    * positions of cursors), and formats leave it only for a text that is declared as `richText`.
    *
    * Bind editors to `text(…)`. A root type of an editor's own, such as `doc.getText('other')`, is not part of the
-   * document: it is never written, and `onError` receives `document-invalid` with the problem `root`, once per document.
-   * `doc.destroy()` closes the document like `close`; `onError` receives what `close` would reject with.
+   * document and is never written: `onError` receives `document-invalid` with the problem `root`, once for each open
+   * document. `doc.destroy()` closes the document like `close`; `onError` receives what `close` would reject with.
    */
   readonly doc: Doc;
   /**

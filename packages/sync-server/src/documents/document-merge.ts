@@ -79,8 +79,8 @@ function documentMerge(
       if (of === null) {
         // After a second try, its author's copy is wrong, and is corrected.
         const isRepeated = knows !== 'part' && author.isRecreated === true;
-        // The author had this document, and an update of the app has changed its rule since one of the copies was built:
-        // nobody else has written it, or nobody has replaced it since the insert of the row, which the author has seen.
+        // The author had this document, and an update of the app has changed its rule since one copy was built: nobody
+        // else has written it, or nobody has replaced it since the insert of the row, which the author has seen.
         const isOfThis =
           knows === 'own' || (author.isRecreated !== true && isSinceInsert(file.sql, place, insertedAt ?? null));
         if (document !== null && !isRepeated && (isOfThis || isOfEarlier(file, place, edit)))

@@ -29,8 +29,8 @@ interface Job {
 
 /**
  * Threads for work on documents, started on demand. Each keeps the documents of its last work in memory. Work that
- * takes too long or too much memory, or ends its thread, fails with `document-too-costly`, and the thread is replaced. A
- * thread that has worked before may have ended because of that, so the work is then repeated in a new thread.
+ * takes too long or too much memory, or ends its thread, fails with `document-too-costly`, and the thread is replaced.
+ * A thread that has worked before may have ended because of that, so the work is then repeated in a new thread.
  */
 export class DocumentPool {
   private readonly options: Required<DocumentPoolOptions>;
@@ -107,7 +107,7 @@ export class DocumentPool {
     };
     const limit = (ms: number): void => {
       stopTimer();
-      // One whole turn of the event loop, in which an answer arrives that waited while this thread was busy or suspended.
+      // A whole turn of the event loop, in which an answer arrives that waited while this thread was busy or suspended.
       const afterTurn = (run: () => void): void => void (turn = setImmediate(() => (turn = setImmediate(run))));
       timer = setTimeout(() => afterTurn(() => fail('time')), ms);
     };
