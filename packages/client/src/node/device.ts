@@ -9,6 +9,7 @@ import { loadSqlite } from '../worker/sqlite/load-sqlite.node.ts';
 import type { WorkerEnvironment } from '../worker/worker-environment.ts';
 import { connectInProcess } from './connect-in-process.ts';
 import { ProcessTabs } from './process-tabs.ts';
+import { unrefWebSockets } from './unref-web-sockets.ts';
 
 /** The options of a browser's client, except that data is kept in memory, which `status.persistence` reports. */
 export interface NodeClientOptions extends Omit<ClientOptions, 'persistence' | 'durability' | 'sync'> {
@@ -44,7 +45,10 @@ export function createDeviceOn(medium: Medium): Device {
       const transport = sync?.transport;
       const own = typeof transport === 'object' ? transport : undefined;
       const environment: ClientEnvironment = {
-        connect: () => connectInProcess(createHost({ ...worker, transport: own })),
+        connect() {
+          if (sync !== undefined && own === undefined) unrefWebSockets(sync.url);
+          return connectInProcess(createHost({ ...worker, transport: own }));
+        },
         page: () => null,
         deleteDatabase: (name) => createHost(worker).deleteDatabase(name),
       };
