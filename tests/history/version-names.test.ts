@@ -64,6 +64,12 @@ describe('a name of a version', () => {
     await others.rename('the start', 'the start');
     await expect(others.rename('the start', 'before the move')).rejects.toMatchObject({ code: 'version-name-taken' });
     await expect(others.rename('other', 'another')).rejects.toMatchObject({ code: 'version-name-missing' });
+    // From plain JavaScript.
+    const none = undefined as unknown as string;
+    await expect(history.at(none)).rejects.toMatchObject({ code: 'version-name-missing' });
+    await expect(history.rename(none, 'another')).rejects.toMatchObject({ code: 'version-name-missing' });
+    await expect(history.unname(none)).rejects.toMatchObject({ code: 'version-name-missing' });
+    await expect(history.rename('before the move', none)).rejects.toMatchObject({ code: 'version-name-invalid' });
     await expect(others.rename('the start', ' ')).rejects.toMatchObject({ code: 'version-name-invalid' });
     await others.unname('before the move');
     await reaches(history, [[], [], [], ['the start']]);

@@ -98,6 +98,11 @@ it('createClient rejects null in place of options with config-invalid', async ()
   await expect(createClient(given)).rejects.toMatchObject({ code: 'config-invalid', fields: { count: 4 } });
 });
 
+it('createClient rejects a call without options with config-invalid', async () => {
+  const create = createClient as (options?: NodeClientOptions) => Promise<unknown>;
+  await expect(create()).rejects.toMatchObject({ code: 'config-invalid', fields: { count: 2 } });
+});
+
 it('createClient rejects an unknown transport with config-invalid', async () => {
   const sync = { url: 'ws://localhost', databaseId: 'list', token: () => '', transport: 'pigeon' as 'http' };
   await expect(createClient({ name: 'items', schema, sync })).rejects.toMatchObject({

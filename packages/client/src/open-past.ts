@@ -14,9 +14,10 @@ export async function openPast(
   client: Pick<Client, 'query' | 'transaction'>,
   session: Pick<ClientSession, 'call'>,
   schema: Schema,
-  moment: PastMoment,
+  given: PastMoment,
   { onProgress }: PastOptions = {},
 ): Promise<PastState> {
+  const moment = given ?? ({} as PastMoment); // Without one, from plain JavaScript, this throws `request-invalid` below.
   const { callListener, findNamedMoment } = await loadPart('history', () => import('./rare-calls.ts'));
   // In the worker, an exception of the app would look like a failed download.
   const report =

@@ -46,7 +46,7 @@ export function createVersionNames(
   return {
     list: (document) => read(client, document),
     async find(document, name) {
-      const found = (await read(client, document)).find((one) => one.name === name.trim());
+      const found = (await read(client, document)).find((one) => one.name === trimmed(name));
       if (found === undefined) throw new RockpoolError('version-name-missing', { table });
       return found;
     },
@@ -69,13 +69,13 @@ export function createVersionNames(
       await write(async (tx) => {
         const newName = validName(given);
         const names = (await read(tx as Pick<Client, 'query'>, document)).map((one) => one.name);
-        if (!names.includes(name.trim())) throw new RockpoolError('version-name-missing', { table });
-        if (newName === name.trim()) return;
+        if (!names.includes(trimmed(name))) throw new RockpoolError('version-name-missing', { table });
+        if (newName === trimmed(name)) return;
         if (names.includes(newName)) throw new RockpoolError('version-name-taken', { table });
         await tx.execute(
           `UPDATE ${VERSION_NAME_TABLE} SET name = ?
            WHERE table_name = ? AND row_key = ? AND document_column = ? AND name = ?`,
-          [newName, ...of, document ?? '', name.trim()],
+          [newName, ...of, document ?? '', trimmed(name)],
         );
       });
     },
@@ -83,7 +83,7 @@ export function createVersionNames(
       await write(async (tx) => {
         const { changes } = await tx.execute(
           `DELETE FROM ${VERSION_NAME_TABLE} WHERE table_name = ? AND row_key = ? AND document_column = ? AND name = ?`,
-          [...of, document ?? '', name.trim()],
+          [...of, document ?? '', trimmed(name)],
         );
         if (changes === 0) throw new RockpoolError('version-name-missing', { table });
       });
@@ -112,9 +112,13 @@ export function withNames(versions: readonly RowVersion[], names: readonly Versi
   }));
 }
 
-/** White space around a name is ignored. */
+/** White space around a name is ignored. Plain JavaScript may pass no text, which names no version. */
+function trimmed(given: string): string {
+  return typeof given === 'string' ? given.trim() : '';
+}
+
 function validName(given: string): string {
-  const name = given.trim();
+  const name = trimmed(given);
   // Counts characters as SQLite does, which ends a text at a NUL character.
   const { length } = Array.from(name);
   if (length < 1 || length > MAX_NAME_LENGTH || name.includes('\0'))

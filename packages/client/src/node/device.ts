@@ -41,7 +41,8 @@ export function createDevice(): Device {
 export function createDeviceOn(medium: Medium): Device {
   const worker = workerEnvironment(medium);
   return {
-    createClient({ sync, ...options }) {
+    async createClient(given) {
+      const { sync, ...options } = { ...given }; // None, from plain JavaScript, is refused later, with a code.
       const transport = sync?.transport;
       const own = typeof transport === 'object' ? transport : undefined;
       const environment: ClientEnvironment = {

@@ -109,7 +109,8 @@ export async function planRestore(parts: RestorePlanParts, selection: RestoreSel
 
 /** Throws `schema-unknown-table`, `history-not-kept` and `request-invalid`. */
 function selectionQuery(schema: Schema, selection: RestoreSelection): string {
-  const { site, author, fromMs, toMs, version, tables } = selection;
+  // Plain JavaScript may pass none.
+  const { site, author, fromMs, toMs, version, tables } = selection ?? ({} as RestoreSelection);
   const kept = syncedTables(schema).filter(({ history }) => history !== undefined);
   for (const name of tables ?? []) {
     if (!syncedTables(schema).some((table) => table.name === name))

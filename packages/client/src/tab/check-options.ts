@@ -14,7 +14,14 @@ const TRANSPORTS: readonly TransportName[] = ['auto', 'websocket', 'http'];
 /** Throws `config-invalid` with all problems at once. JavaScript callers have no type checks. */
 export function checkOptions(options: ClientOptions): void {
   const problems: string[] = [];
-  const { name, schema, migrations, sync, durability = 'relaxed', persistence = 'durable' } = options;
+  const {
+    name,
+    schema,
+    migrations,
+    sync,
+    durability = 'relaxed',
+    persistence = 'durable',
+  } = options ?? ({} as ClientOptions);
 
   if (typeof name !== 'string' || !NAME.test(name)) {
     problems.push('name: must be 1 to 64 letters, digits, "_" or "-" or ".", and start with a letter or digit');
