@@ -10,6 +10,7 @@ import { TEST_TABLES } from '#sync-server/testing/test-schema.ts';
 import { buildSchema } from '#shared/index.ts';
 import { atLevel } from '#kit/level.ts';
 import { seriousViolations } from '#kit/serious-violations.ts';
+import { STEP_LIMIT_MS } from '#kit/step-limit.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 import { findChromium } from '../../scripts/find-chromium.mjs';
 
@@ -39,7 +40,7 @@ beforeEach(async () => {
   problems = [];
   host = tested.server.host;
   page = await context.newPage();
-  page.setDefaultTimeout(0); // only the test has a time limit
+  page.setDefaultTimeout(STEP_LIMIT_MS);
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('console', (message) => {
     // A request that the server refuses is not a defect of the page.

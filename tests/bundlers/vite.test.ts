@@ -8,6 +8,7 @@ import { build, createServer, type InlineConfig } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from '../../scripts/find-chromium.mjs';
 import { atLevel } from '#kit/level.ts';
+import { STEP_LIMIT_MS } from '#kit/step-limit.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 // The README's quick start as an app would use it: no plugin, and no header but each file's content type.
@@ -50,7 +51,7 @@ const policy = /^Content-Security-Policy: (.+)$/m.exec(guide)?.[1] ?? '';
 /** The page's output once the client works. */
 async function bodyAt(url: string): Promise<string> {
   const page = await browser.newPage();
-  page.setDefaultTimeout(0); // only the test has a time limit
+  page.setDefaultTimeout(STEP_LIMIT_MS);
   try {
     await page.goto(url);
     await page.waitForFunction(() => document.body.textContent.includes('milk'));
@@ -64,7 +65,7 @@ async function bodyAt(url: string): Promise<string> {
 /** The page's error. */
 async function errorAt(url: string): Promise<string> {
   const page = await browser.newPage();
-  page.setDefaultTimeout(0); // only the test has a time limit
+  page.setDefaultTimeout(STEP_LIMIT_MS);
   try {
     const failed = page.waitForEvent('pageerror');
     await page.goto(url);

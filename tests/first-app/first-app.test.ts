@@ -9,6 +9,7 @@ import { findChromium } from '../../scripts/find-chromium.mjs';
 import { cachedModules } from '../../scripts/tests/cached-modules.mjs';
 import { freePort } from '#kit/free-port.ts';
 import { atLevel } from '#kit/level.ts';
+import { STEP_LIMIT_MS } from '#kit/step-limit.ts';
 import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 const root = new URL('../../examples/todo/', import.meta.url).pathname;
@@ -75,7 +76,7 @@ describe('the app of the guide', () => {
   /** Opens a tab of one person's browser. Tabs of one context share its storage. */
   async function openTab(context: Promise<BrowserContext>): Promise<Page> {
     const page = await (await context).newPage();
-    page.setDefaultTimeout(0); // only the test has a time limit
+    page.setDefaultTimeout(STEP_LIMIT_MS);
     await page.goto(vite.resolvedUrls?.local[0] ?? '');
     await page.getByRole('heading', { name: 'Todos' }).waitFor();
     return page;

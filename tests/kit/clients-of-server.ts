@@ -2,7 +2,7 @@ import type { Client, ClientOptions } from '#client/index.ts';
 import { createDevice, inProcess, type Device } from '#client/node/index.ts';
 import { createSyncServer, type SyncServer, type SyncServerOptions } from '#sync-server/index.ts';
 import { temporaryFolder } from './temporary-folder.ts';
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, vi, type MockInstance } from 'vitest';
 
 type Role = NonNullable<Parameters<SyncServer['issueToken']>[0]['role']>;
 
@@ -18,9 +18,10 @@ export interface OpenOptions extends Partial<Pick<ClientOptions, 'schema' | 'nam
 export class ClientsOfServer {
   server!: SyncServer;
   readonly clients: { close(): Promise<void> }[] = [];
-  /** The server's time, which a test sets. */
+  /** The time of the server and of every device, which a test sets. */
   nowMs: number = Date.now();
   private readonly options: Partial<SyncServerOptions> & Pick<SyncServerOptions, 'schema'>;
+  private clock: MockInstance | null = null;
 
   constructor(options: Partial<SyncServerOptions> & Pick<SyncServerOptions, 'schema'>) {
     this.options = options;
@@ -36,6 +37,8 @@ export class ClientsOfServer {
       ...this.options,
       ...options,
     });
+    // Devices whose clock differs from the server's, more with every step, would count as having set it.
+    this.clock ??= vi.spyOn(Date, 'now').mockImplementation(() => this.nowMs);
     await this.server.ready();
   }
 
@@ -74,6 +77,8 @@ export class ClientsOfServer {
   async stop(): Promise<void> {
     await Promise.all(this.clients.splice(0).map((client) => client.close()));
     await this.server.close();
+    this.clock?.mockRestore();
+    this.clock = null;
   }
 }
 

@@ -193,7 +193,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'values seen in an older log count as seen',
     file: server('admission/older-epoch.ts'),
-    find: 'return sequence <= olderEpochUpTo;',
+    find: 'return base > 0 && sequence <= olderEpochUpTo;',
     replace: 'return sequence < Math.min(0, olderEpochUpTo);',
   },
   {

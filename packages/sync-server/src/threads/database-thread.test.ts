@@ -25,14 +25,14 @@ const helloOf = (site: TestSite): Hello => ({
   ...{ fullResync: false, snapshot: 'refused' },
 });
 
-const startThread = (script?: URL): DatabaseThread =>
+const startThread = (script?: URL, log: (event: string) => void = () => undefined): DatabaseThread =>
   new DatabaseThread(
     {
       ...{ index: 0, count: 1, dataDir: temporaryFolder(), schema: encodeSchema(TEST_SCHEMA), olderSchemas: [] },
       ...{ postgres: null, postgresConnections: 0, nats: undefined, documentThreads: 1, rules: { scrub: null } },
     },
     {
-      log: () => undefined,
+      log,
       onRestart: () => undefined,
       onFollowed: () => undefined,
       onStart: () => undefined,
@@ -109,10 +109,14 @@ it('a thread that ends while it closes a database has closed it', async () => {
     import { parentPort } from 'node:worker_threads';
     parentPort.postMessage([{ kind: 'started' }]);
     parentPort.once('message', () => process.exit());`;
-  const ending = startThread(new URL(`data:text/javascript,${encodeURIComponent(script)}`));
+  const events: string[] = [];
+  const ending = startThread(
+    new URL(`data:text/javascript,${encodeURIComponent(script)}`),
+    (event) => void events.push(event),
+  );
   await ending.ready();
   await ending.hold(DATABASE, new RockpoolError('database-unavailable'));
-  expect(ending.isRunning).toBe(false);
+  expect(events).toEqual(['thread-ended']);
   await ending.close();
 });
 
