@@ -551,8 +551,8 @@ describe('the branch API', () => {
   it('rejects a merge and a discard of a branch that was closed, which stays', async () => {
     const branch = await begin();
     await branch.close();
-    for (const call of [branch.merge(), branch.discard(), branch.preview(), branch.query('SELECT 1')])
-      await expect(call).rejects.toMatchObject({ code: 'client-closed' });
+    const calls = [branch.merge(), branch.discard(), branch.preview(), branch.query('SELECT 1')];
+    await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ code: 'client-closed' })));
     clients.push(await client.openBranch('what if'));
   });
 

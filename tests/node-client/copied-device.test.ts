@@ -130,7 +130,7 @@ it('a rejected changeset that a device and a copy of its files both retry counts
   const ben = await rejectedHit(ann);
   const copy = await open(createDeviceOn(await copyOf(medium)));
   await ben.execute(sql`DELETE FROM seat`).synced;
-  await settled(ann);
+  for (const client of [ann, copy]) await client.sync.upToDate();
   await retryAll(ann);
   await retryAll(copy);
   await settled(ann);

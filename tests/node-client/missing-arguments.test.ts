@@ -15,6 +15,6 @@ it('past and planRestore reject calls without an argument with request-invalid',
   });
   onTestFinished(() => client.close());
   const none = undefined as unknown as PastMoment & RestoreSelection;
-  for (const call of [client.past(none), client.planRestore(none)])
-    await expect(call).rejects.toMatchObject({ code: 'request-invalid' });
+  for (const call of [() => client.past(none), () => client.planRestore(none)])
+    await expect(call()).rejects.toMatchObject({ code: 'request-invalid' });
 });

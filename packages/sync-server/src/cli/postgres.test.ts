@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema } from '@rockpool/shared';
 import { beforeEach, expect, it, vi } from 'vitest';
@@ -87,9 +88,15 @@ it('rockpool-server lists, inspects, exports, imports, deletes and examines data
   expect(await command('databases', 'delete', 'second')).toMatchObject({ code: 0 });
   expect((await command('databases', 'list')).stdout).toBe('');
   const refusal = { code: 1, stderr: expect.stringContaining('pg_dump') as string };
-  expect(await command('backup', join(folder, 'backup'), '--data', folder)).toMatchObject(refusal);
-  const ofShards = ['backup', join(folder, 'backup'), '--data', folder, '--shards', join(folder, 'shards.json')];
-  expect(await runProcess(ofShards, { ROCKPOOL_POSTGRES: '' })).toMatchObject(refusal);
+  const backup = ['backup', join(folder, 'backup')];
+  expect(await command(...backup)).toMatchObject(refusal);
+  expect(await command(...backup, '--data', folder)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('use --data or --postgres, not both') as string,
+  });
+  const shards = join(folder, 'shards.json');
+  writeFileSync(shards, JSON.stringify([{ name: 'first', url }]));
+  expect(await runProcess([...backup, '--shards', shards], { ROCKPOOL_POSTGRES: '' })).toMatchObject(refusal);
   await server.stop();
 });
 
