@@ -74,8 +74,8 @@ export class ServerProcess {
   private readonly sessions = new Set<Session>();
   private opened: LiveDatabase | null = null;
   private open: OpenDatabase | null = null;
-  /** The error of an operator who has taken the database offline, also after it is back. */
-  private offline: RockpoolError | null = null;
+  /** The errors of operators who have taken the database offline, perhaps two at a time, also after it is back. */
+  private readonly offline = new Set<unknown>();
 
   constructor(options: ServerProcessOptions) {
     this.options = options;
@@ -155,7 +155,7 @@ export class ServerProcess {
 
   failed(error: unknown): void {
     // An operator may take the database offline while this process opens it.
-    if (error === this.offline) return;
+    if (this.offline.has(error)) return;
     if (this.owner.isAlive && !(error instanceof ServerKilled)) this.options.events.onFailure(error);
   }
 
@@ -219,7 +219,7 @@ export class ServerProcess {
   async hold(): Promise<void> {
     const { time, random } = this.options.host;
     const error = new RockpoolError('database-unavailable', { problem: 'the operator closed the database' });
-    this.offline = error;
+    this.offline.add(error);
     const offlineMs = random.pick(OFFLINE_MS);
     await time.as(this.owner, async () => {
       await this.cache.hold(DATABASE_ID, error);

@@ -134,8 +134,7 @@ export class PostgresDatabase implements OpenDatabase {
 
   private enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.last.then(() => {
-      if (this.closed)
-        throw new RockpoolError('database-unavailable', { problem: 'this instance has closed the database' });
+      if (this.closed) throw closedHere();
       return work();
     });
     this.last = done.catch(() => undefined);
@@ -322,14 +321,19 @@ export class PostgresDatabase implements OpenDatabase {
     }
   }
 
-  /** Gives up the working copy. */
+  /** Gives up the working copy. One that was closed meanwhile, for example by an operator, has not failed. */
   private giveUp(error: unknown): never {
+    if (this.closed) throw closedHere();
     this.closed = true;
     // Deferred, because a caller may be using the copy.
     setImmediate(() => this.options.events.onLost(error));
     if (error instanceof DatabaseMarked) throw error;
     throw new RockpoolError('database-unavailable', { problem: 'the working copy is being rebuilt' }, { cause: error });
   }
+}
+
+function closedHere(): RockpoolError {
+  return new RockpoolError('database-unavailable', { problem: 'this instance has closed the database' });
 }
 
 function heldElsewhere(isStopping: boolean): RockpoolError {
