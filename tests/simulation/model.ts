@@ -373,7 +373,8 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
       lastOwn.set(place, { value, commit });
       // The last record of a transaction counts if it was sent again after a rejection.
       if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
-      overwritten.push(...below);
+      // Its earlier records count, too: a new site id hides that a rejected changeset of the old one was below.
+      overwritten.push(...(seenBelow.get(value) ?? []));
       if (typeof after === 'string') followed.push({ value: after, commit, name: column, cell: `${row} ${columnId}` });
     }
   }
